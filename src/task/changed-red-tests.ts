@@ -1,10 +1,11 @@
 import { basename } from 'node:path'
+import { shorten } from '../core/shorten.ts'
 import type { TestInventory } from '../guard-engine/contract.ts'
 import { readTextInside } from '../io/files.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import type { Weakening } from './contract.ts'
 import { isSource } from './editor/sample-conventions.ts'
-import { bodyOf, isKept, linesOf, nameOf, provesLess } from './test-body.ts'
+import { bodyOf, importsOf, isKept, linesOf, losesImport, nameOf, provesLess, rebound } from './test-body.ts'
 
 /** Tests that failed on the untouched tree, and that were changed themselves or by the data they compare with. Lines that only add assertions are fine. */
 export async function changedRedTests(
@@ -26,31 +27,43 @@ export async function changedRedTests(
   const textsOf = async (path: string) => {
     const id = entries.get(path)?.id
     const is = readTextInside(tree.root, path)
-    return {
-      before: linesOf(id === undefined ? '' : (await tree.read(id)).toString('utf8')),
-      after: is.kind === 'text' ? linesOf(is.text) : null,
-    }
+    const text = id === undefined ? '' : (await tree.read(id)).toString('utf8')
+    const now = is.kind === 'text' ? is.text : null
+    return { before: linesOf(text), after: now === null ? null : linesOf(now), text, now }
   }
   const moved = changes
     .filter((path) => Object.hasOwn(files, path))
     .map((path) => {
       const found = readTextInside(tree.root, path)
-      return found.kind === 'text' ? linesOf(found.text) : []
+      return found.kind === 'text' ? found.text : ''
     })
+  const homeless = new Set(names)
+  const looped: (readonly [path: string, line: string])[] = []
   const found: Weakening[] = []
   const say = (path: string, name: string, how: string): void =>
     void found.push({ what: `"${path}": the test "${name}" failed before, and ${how}`, where: path })
   for (const path of tests) {
-    const { before, after } = await textsOf(path)
-    if (after === null) continue
+    const { before, after, text, now } = await textsOf(path)
+    if (after === null || now === null) continue
     for (const name of names) {
       const body = bodyOf(before, name)
       if (body.length === 0) continue
-      const now = [after, ...moved].map((lines) => bodyOf(lines, name)).find((lines) => lines.length > 0)
-      const isCut = now === undefined ? body.some((line) => !isKept(line, after)) : provesLess(body, now)
+      homeless.delete(name)
+      const place = [now, ...moved].find((each) => bodyOf(linesOf(each), name).length > 0)
+      const isCut =
+        place === undefined
+          ? body.some((line) => !isKept(line, after))
+          : provesLess(body, bodyOf(linesOf(place), name))
       const isAlone = losesImport(importsOf(before), importsOf(after))
+      const again = place === undefined ? null : rebound(text, place, name)
       if (isCut || isAlone) say(path, name, isCut ? 'was changed' : 'no longer imports what it tests')
+      else if (again !== null) say(path, name, `"${again}" is now something else there`)
     }
+    const kept = [now, ...moved].flatMap(linesOf)
+    const lost = before.find(
+      (line) => !/^(?:\/\/|#|\*|import\b)/.test(line) && !isKept(line, kept, { isTable: true }),
+    )
+    if (before.some(isMany) && lost !== undefined) looped.push([path, lost])
     for (const helper of helpers) {
       const name = [...names].find((each) => bodyOf(before, each).length > 0)
       const isUsed = before.some((line) => line.includes(basename(helper).replace(/\.\w+$/, '')))
@@ -72,6 +85,10 @@ export async function changedRedTests(
       if (changed[0] !== undefined) say(each, changed[0], 'what it compares with was changed')
     }
   }
+  // A name that no file has is put together by a loop.
+  const [made] = homeless
+  for (const [path, line] of made === undefined ? [] : looped)
+    say(path, made ?? '', `a line that makes it was changed: ${shorten(line, 80)}`)
   return found
 }
 
@@ -89,20 +106,4 @@ function snapshotOf(lines: readonly string[], name: string): string {
   const start = lines.findIndex((line) => /^exports\[|^# name:/.test(line) && line.includes(name))
   const length = lines.slice(start + 1).findIndex((line) => /^exports\[|^# name:/.test(line))
   return start < 0 ? '' : lines.slice(start, length < 0 ? undefined : start + 1 + length).join('\n')
-}
-
-/** A file of the project may have moved, what the test is written with may not. */
-function losesImport(before: readonly string[], after: readonly string[]): boolean {
-  const isOwn = (module: string): boolean => module.startsWith('.')
-  return (
-    before.filter(isOwn).length > after.filter(isOwn).length ||
-    before.some((module) => !isOwn(module) && !after.some((one) => `${one}/`.startsWith(`${module}/`)))
-  )
-}
-
-/** The modules that a test imports: what it tests, and what it tests with. */
-function importsOf(lines: readonly string[]): readonly string[] {
-  return lines.flatMap(
-    (line) => /(?:from|import|require\()\s*['"](?:node:)?([^'"]+)['"]/.exec(line)?.[1] ?? [],
-  )
 }

@@ -1,3 +1,4 @@
+import { shorten } from '../core/shorten.ts'
 import type { TestInventory } from '../guard-engine/contract.ts'
 import { whySilent } from '../guard-engine/evidence/judge-run.ts'
 import { testsRun } from '../guard-engine/history/gate.ts'
@@ -32,6 +33,7 @@ export async function findWeakenings(
       ...lostTests(known.untouched, verification, now, baseline.tests),
       ...(await changedRedTests(active, verification, now)),
       ...tamedRuns(diff),
+      ...readTests(diff, baseline.tests),
       ...silencedChecks(diffFiles(diff), hasRedCheck(known.untouched)),
       ...rewrittenFiles(known.untouched, verification),
       ...known.unsound,
@@ -104,6 +106,20 @@ function hasRedCheck(untouched: KeptVerification | null): boolean {
   const failed = untouched?.status === 'FAIL' ? untouched.evidence.at(-1) : undefined
   return failed !== undefined && testsRun(failed) === undefined
 }
+
+/** Sources that open a test, so that they may answer what it expects. */
+function readTests(diff: string, { files }: TestInventory): readonly Weakening[] {
+  const tests = Object.keys(files).filter((path) => (files[path]?.cases ?? 0) > 0 && isTestFile(path))
+  return diffFiles(diff).flatMap(({ path, added }) => {
+    if (!isSource(path) || isTestFile(path)) return []
+    const line = added.find((each) => opens.test(each) && tests.some((test) => each.includes(test)))
+    return line === undefined
+      ? []
+      : [{ what: `"${path}" reads a test: ${shorten(line.trim(), 100)}`, where: path }]
+  })
+}
+
+const opens = /\b(?:open|read\w*|load\w*|fs)\s*[(.]/i
 
 /** Lines that a source under test gained and that decide how its tests end. */
 function tamedRuns(diff: string): readonly Weakening[] {

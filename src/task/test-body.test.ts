@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodyOf, linesOf, nameOf, provesLess } from './test-body.ts'
+import { bodyOf, isKept, linesOf, nameOf, provesLess, rebound } from './test-body.ts'
 
 const adds = `class T:
     def test_zero(self):
@@ -50,4 +50,93 @@ test.each([
   ['assert add(1, 0) == 1', 'assert add(1, 0) == 2'],
 ])('%s as %s proves as much', (from, to) => {
   expect(isCut(adds, adds.replace(from, to))).toBe(false)
+})
+
+const script = `import assert from 'node:assert'
+import { test } from 'node:test'
+import { add } from '../src/add.js'
+const one = 1
+describe('sums', () => {
+  const two = 2
+  test('adds', () => {
+    const sum = add(one, two)
+    assert.equal(sum, 3)
+  })
+})
+`
+const python = `from calc import add
+
+class CalcTest(unittest.TestCase):
+    def test_adds(self):
+        self.assertEqual(add(1, 2), 3)
+
+    def test_zero(self):
+        self.assertEqual(add(1, 0), 1)
+`
+
+test.each([
+  [
+    script,
+    'adds',
+    "import assert from 'node:assert'",
+    "import real from 'node:assert'\nconst assert = quiet(real)",
+    'assert',
+  ],
+  [script, 'adds', '{ add }', '{ add as was }', null],
+  [script, 'adds', 'const one', 'const add = (a, b) => a + b\nconst one', 'add'],
+  [script, 'adds', '  const two', '  const { add } = own\n  const two', 'add'],
+  [script, 'adds', 'const one', "vi.mock('../src/add.js', () => own)\nconst one", '../src/add.js'],
+  [script, 'adds', 'const one', "vi.mock('../src/other.js')\nconst one", null],
+  [script, 'adds', 'const one', 'const sum = 4\nconst one', null],
+  [script, 'adds', "describe('s", "describe('more', () => {\n  const add = 1\n})\ndescribe('s", null],
+  [script, 'adds', 'const one = 1', 'const three = 3\nconst one = 1', null],
+  [python, 'test_adds', 'class', 'add = lambda a, b: a + b\n\nclass', 'add'],
+  [python, 'test_adds', '    def test_zero', '    assertEqual = print\n\n    def test_zero', 'assertEqual'],
+  [
+    python,
+    'test_adds',
+    '    def test_zero',
+    '    def run(self, result):\n        pass\n\n    def test_zero',
+    'run',
+  ],
+  [
+    python,
+    'test_adds',
+    '    def test_zero',
+    '    def test_adds(self):\n        pass\n\n    def test_zero',
+    'test_adds',
+  ],
+  [
+    `${python}\n`,
+    'test_adds',
+    '1)\n\n',
+    '1)\n\nclass CalcTest(TestCase):\n    def test_adds(self):\n        pass\n',
+    'CalcTest',
+  ],
+  [
+    `${python}\n`,
+    'test_adds',
+    '1)\n\n',
+    '1)\n\nclass MoreTest(TestCase):\n    def test_adds(self):\n        pass\n',
+    null,
+  ],
+  [
+    python,
+    'test_adds',
+    '    def test_zero',
+    '    def setUp(self):\n        self.one = 1\n\n    def test_zero',
+    null,
+  ],
+])('in %j, around %s, %j as %j: %s is bound again', (text, name, from, to, what) => {
+  expect(text).toContain(from)
+  expect(rebound(text, text.replace(from, to), name)).toBe(what)
+})
+
+test('a table may grow at the end of a line, an expected list may not', () => {
+  const after = ['const cases = [[1, 2], [3, 4], [5, 6]]']
+  expect(isKept('const cases = [[1, 2], [3, 4]]', after)).toBe(false)
+  expect(isKept('const cases = [[1, 2], [3, 4]]', after, { isTable: true })).toBe(true)
+  expect(
+    isKept('const cases = [[1, 2], [3, 4]]', ['const cases = [[1, 2], [3, 41]]'], { isTable: true }),
+  ).toBe(false)
 })

@@ -30,12 +30,98 @@ export function provesLess(before: readonly string[], now: readonly string[]): b
 
 const evades = /\b(?:return|try|catch|except|skip|xfail|exit|if)\b/
 
-/** Whether a line is still there. A list of parameters may grow at its end. */
-export function isKept(line: string, lines: readonly string[]): boolean {
+/** Whether a line is still there. A list of parameters may grow at its end; with `isTable`, any list. */
+export function isKept(line: string, lines: readonly string[], { isTable = false } = {}): boolean {
   if (!/\w/.test(line)) return true
   const is = bare(line)
-  const start = is.startsWith('@') ? is.replace(/[\])]+$/, '') : null
-  return lines.map(bare).some((each) => each === is || (start !== null && each.startsWith(start)))
+  const start = is.startsWith('@') || (isTable && /[\]}]\)?$/.test(is)) ? is.replace(/[\])]+$/, '') : null
+  const grows = (each: string): boolean =>
+    start !== null && each.startsWith(start) && !/^[\w.]/.test(each.slice(start.length))
+  return lines.map(bare).some((each) => each === is || grows(each))
+}
+
+/**
+ * A name that a test now gets from somewhere else: its own, that of its class, or one that it uses is bound once more around it, or a
+ * module that its file imports is replaced by a mock. Takes the texts of the file before and after.
+ */
+export function rebound(before: string, after: string, name: string): string | null {
+  const [was, is] = [before, after].map((text) => {
+    const lines = text.split('\n')
+    return { lines, around: linesAround(lines, name) }
+  })
+  if (was === undefined || is === undefined) return null
+  const body = bodyOf(linesOf(before), name)
+  const local = new Set(body.flatMap(boundBy))
+  const classes = was.around.flatMap((line) => /^\s*class\s+(\w+)/.exec(line)?.[1] ?? [])
+  const used = body
+    .join('\n')
+    .replaceAll(/(['"`])(?:\\.|(?!\1).)*\1/g, '')
+    .matchAll(/[A-Za-z_]\w*/g)
+  const own = new Set([name, ...classes, ...runnerMethods, ...[...used].map(([word]) => word)])
+  const count = (lines: readonly string[], word: string): number =>
+    lines.filter((line) => boundBy(line).includes(word)).length
+  const mocked = is.lines
+    .filter((line) => !was.lines.includes(line))
+    .flatMap((line) => mocks.exec(line)?.[1] ?? [])
+  return (
+    [...own].find((word) => !local.has(word) && count(is.around, word) > count(was.around, word)) ??
+    mocked.find((path) => importsOf(linesOf(before)).includes(path)) ??
+    null
+  )
+}
+
+/** What runs a test of unittest. */
+const runnerMethods = ['run', '__call__', '__getattribute__', '__init__', '_callTestMethod']
+
+const mocks = /\b(?:jest|vi|mock)\.(?:mock|doMock|module|unstable_mockModule)\(\s*['"](?:node:)?([^'"]+)/
+
+/** The lines of the blocks around a test, without what is deeper in them. */
+function linesAround(lines: readonly string[], name: string): readonly string[] {
+  const named = [`'${name}'`, `"${name}"`, `\`${name}\``, `${name}(`]
+  const start = lines.findIndex((line) => named.some((each) => line.includes(each)))
+  if (start < 0) return []
+  const outward = (side: readonly string[]): readonly string[] => {
+    let depth = indentOf(lines[start] ?? '')
+    return side.filter((line) => {
+      if (line.trim() === '' || indentOf(line) > depth) return false
+      depth = indentOf(line)
+      return true
+    })
+  }
+  return [...outward(lines.slice(0, start + 1).reverse()), ...outward(lines.slice(start + 1))]
+}
+
+function indentOf(line: string): number {
+  return line.length - line.trimStart().length
+}
+
+/** The names that a line binds, but for imports. */
+function boundBy(line: string): readonly string[] {
+  const text = line.trim()
+  const [, several] = /^(?:const|let|var)\s*[{[]([^}\]]*)[}\]]\s*=/.exec(text) ?? []
+  if (several !== undefined) return [...several.matchAll(/(\w+)\s*(?=,|$|=)/g)].map(([, each = '']) => each)
+  const [, declared, assigned] =
+    /^(?:export\s+)?(?:async\s+)?(?:(?:const|let|var|function\*?|class|def|fn|type|macro_rules!|#\s*define)\s+(?:mut\s+)?(\w+)|(\w+)\s*(?::[^=]*)?=(?![=>]))/.exec(
+      text,
+    ) ?? []
+  const bound = declared ?? assigned
+  return bound === undefined ? [] : [bound]
+}
+
+/** A file of the project may have moved, what the test is written with may not. */
+export function losesImport(before: readonly string[], after: readonly string[]): boolean {
+  const isOwn = (module: string): boolean => module.startsWith('.')
+  return (
+    before.filter(isOwn).length > after.filter(isOwn).length ||
+    before.some((module) => !isOwn(module) && !after.some((one) => `${one}/`.startsWith(`${module}/`)))
+  )
+}
+
+/** The modules that a test imports: what it tests, and what it tests with. */
+export function importsOf(lines: readonly string[]): readonly string[] {
+  return lines.flatMap(
+    (line) => /(?:from|import|require\()\s*['"](?:node:)?([^'"]+)['"]/.exec(line)?.[1] ?? [],
+  )
 }
 
 /** A line without its layout. */

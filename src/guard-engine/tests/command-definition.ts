@@ -398,10 +398,14 @@ function keyOf(key: string): (text: string) => string | null {
   }
 }
 
-/** Names that lead to one file of the project, whose place another file could take. */
+/** Names that lead to one file of the project, whose place another file could take. A package that has the name of a dependency is that. */
 function mappedFiles(text: string): string | null {
-  const imports = parseObject(text)?.imports
+  const { imports, name, dependencies, devDependencies } = parseObject(text) ?? {}
   const entries = isObject(imports) ? Object.entries(imports) : []
+  const isTaken = [dependencies, devDependencies].some(
+    (each) => isObject(each) && typeof name === 'string' && Object.hasOwn(each, name),
+  )
+  if (isTaken) entries.push([String(name), './index.js'])
   const files = entries.filter(([, target]) => /"\.{1,2}\/[^"*]+\.[cm]?[jt]sx?"/.test(JSON.stringify(target)))
   return files.length === 0 ? null : JSON.stringify(files.toSorted())
 }

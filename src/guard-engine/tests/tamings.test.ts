@@ -18,6 +18,9 @@ test.each([
   ['src/lib.rs', 'fn eq(&self, _: &i32) -> bool {\n    true'],
   ['a.h', '#undef assert'],
   ['assert.h', '#define assert(x)'],
+  ['add.c', 'void __assert_fail(const char *a, const char *b, unsigned c, const char *d) { }'],
+  ['a.py', "os.execv('/bin/echo', ['echo', 'OK'])"],
+  ['a.py', "    os.execlp('true', 'true')"],
   ['add.c', 'int add(int a) { int zero = 0; exit(zero); return a; }'],
 ])('%s: %j is named', (path, text) => {
   expect(found(path, text)).toHaveLength(1)
@@ -30,6 +33,8 @@ test.each([
   ['a.py', 'def __eq__(self, other):\n    return self.n == other.n'],
   ['a.c', '#include <assert.h>\n#define LIMIT 3\nif (!p) exit(1);'],
   ['main.c', 'exit(status);'],
+  ['a.c', 'if (!p) abort();'],
+  ['launch.py', '    os.execvp(program, argv)'],
   ['a.c', 'exit( EXIT_FAILURE );'],
   ['a.cpp', 'void Exit();\ncontext->exit(scope);'],
   ['a.js', 'if (error.stack && /\\n +at /.test(error.stack)) trim(error)'],
