@@ -1,7 +1,7 @@
 import { shorten } from '../core/shorten.ts'
 import type { TestInventory } from '../guard-engine/contract.ts'
 import { whySilent } from '../guard-engine/evidence/judge-run.ts'
-import { testsRun } from '../guard-engine/history/gate.ts'
+import { ranTests, testsRun } from '../guard-engine/history/gate.ts'
 import { fewerTests, weakenings } from '../guard-engine/tests/inspect-tests.ts'
 import { tamings } from '../guard-engine/tests/tamings.ts'
 import { isTestFile } from '../guard-engine/tests/test-files.ts'
@@ -104,7 +104,7 @@ export function rewrittenFiles(
 /** Whether a step failed before that runs no tests. */
 function hasRedCheck(untouched: KeptVerification | null): boolean {
   const failed = untouched?.status === 'FAIL' ? untouched.evidence.at(-1) : undefined
-  return failed !== undefined && testsRun(failed) === undefined
+  return failed !== undefined && testsRun(failed) === undefined && !ranTests(failed)
 }
 
 /** Sources that open a test, so that they may answer what it expects. */

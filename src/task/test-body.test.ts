@@ -39,6 +39,7 @@ test.each([
     'assert add(a, b) == sum',
     'try:\n            assert add(a, b) == sum\n        except AssertionError: pass',
   ],
+  ['    @pytest.mark.parametrize', "    @mock.patch('test_calc.add', own)\n    @pytest.mark.parametrize"],
 ])('%s as %s proves less', (from, to) => {
   expect(isCut(adds, adds.replace(from, to))).toBe(true)
 })
@@ -127,6 +128,11 @@ test.each([
     '    def setUp(self):\n        self.one = 1\n\n    def test_zero',
     null,
   ],
+  [script, 'adds', '    const sum', '    const add = (a, b) => a + b\n    const sum', 'add'],
+  [script, 'adds', "'adds', () =>", "'adds', (t, add = own) =>", 'add'],
+  [python, 'test_adds', 'test_adds(self)', 'test_adds(self, add=sum)', 'add'],
+  [python, 'test_adds', 'test_adds(self)', 'test_adds(self, more=sum)', null],
+  [python, 'test_adds', '        self.a', '        total = add(1, 2)\n        self.a', null],
 ])('in %j, around %s, %j as %j: %s is bound again', (text, name, from, to, what) => {
   expect(text).toContain(from)
   expect(rebound(text, text.replace(from, to), name)).toBe(what)

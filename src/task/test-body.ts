@@ -1,7 +1,6 @@
 /** The lines of a test: its decorators, and those behind the one that names it, without comments. */
 export function bodyOf(lines: readonly string[], name: string): readonly string[] {
-  const named = [`'${name}'`, `"${name}"`, `\`${name}\``, `${name}(`]
-  const start = lines.findIndex((line) => named.some((each) => line.includes(each)))
+  const start = startOf(lines, name)
   if (start < 0) return []
   const length = lines.slice(start + 1).findIndex((line) => caseStart.test(line))
   // A test on one line has its body there.
@@ -28,7 +27,8 @@ export function provesLess(before: readonly string[], now: readonly string[]): b
   )
 }
 
-const evades = /\b(?:return|try|catch|except|skip|xfail|exit|if)\b/
+const evades =
+  /\b(?:return|try|catch|except|skip|xfail|exit|if|patch|setattr|monkeypatch|spyOn|(?:mock|jest|vi)\.\w+)\b/
 
 /** Whether a line is still there. A list of parameters may grow at its end; with `isTable`, any list. */
 export function isKept(line: string, lines: readonly string[], { isTable = false } = {}): boolean {
@@ -57,7 +57,11 @@ export function rebound(before: string, after: string, name: string): string | n
     .join('\n')
     .replaceAll(/(['"`])(?:\\.|(?!\1).)*\1/g, '')
     .matchAll(/[A-Za-z_]\w*/g)
-  const own = new Set([name, ...classes, ...runnerMethods, ...[...used].map(([word]) => word)])
+  const words = [...used].map(([word]) => word)
+  const own = new Set([name, ...classes, ...runnerMethods, ...words])
+  const inside = new Set([...bodyOf(linesOf(after), name), ...parametersOf(is.lines, name)].flatMap(boundBy))
+  const shadow = words.find((word) => !local.has(word) && inside.has(word))
+  if (shadow !== undefined) return shadow
   const count = (lines: readonly string[], word: string): number =>
     lines.filter((line) => boundBy(line).includes(word)).length
   const mocked = is.lines
@@ -75,10 +79,21 @@ const runnerMethods = ['run', '__call__', '__getattribute__', '__init__', '_call
 
 const mocks = /\b(?:jest|vi|mock)\.(?:mock|doMock|module|unstable_mockModule)\(\s*['"](?:node:)?([^'"]+)/
 
+/** The parameters of a test that have a value of their own. */
+function parametersOf(lines: readonly string[], name: string): readonly string[] {
+  const head = (lines[startOf(lines, name)] ?? '').replace(/^\s*(?:async\s+)?def\s+/, '')
+  return [...head.matchAll(/[(,]\s*(\w+(?:\s*:[^=,()]*)?\s*=[^>])/g)].map(([, each = '']) => each)
+}
+
+/** Where a test is named; -1 where it is not. */
+function startOf(lines: readonly string[], name: string): number {
+  const named = [`'${name}'`, `"${name}"`, `\`${name}\``, `${name}(`]
+  return lines.findIndex((line) => named.some((each) => line.includes(each)))
+}
+
 /** The lines of the blocks around a test, without what is deeper in them. */
 function linesAround(lines: readonly string[], name: string): readonly string[] {
-  const named = [`'${name}'`, `"${name}"`, `\`${name}\``, `${name}(`]
-  const start = lines.findIndex((line) => named.some((each) => line.includes(each)))
+  const start = startOf(lines, name)
   if (start < 0) return []
   const outward = (side: readonly string[]): readonly string[] => {
     let depth = indentOf(lines[start] ?? '')

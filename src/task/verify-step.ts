@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { asObject } from '../core/json-fields.ts'
 import { shorten } from '../core/shorten.ts'
-import { testsRun } from '../guard-engine/history/gate.ts'
+import { ranTests, testsRun } from '../guard-engine/history/gate.ts'
 import { makeDirectories } from '../io/directory.ts'
 import { readJsonIfExists, readTextInside, writeJsonAtomic } from '../io/files.ts'
 import { sha256 } from '../io/sha256.ts'
@@ -81,12 +81,12 @@ async function baselineRun(active: ActiveTask): Promise<KeptVerification & { rea
 }
 
 function hasTests({ evidence }: KeptVerification): boolean {
-  return evidence.some((each) => (testsRun(each) ?? 0) > 0)
+  return evidence.some(ranTests)
 }
 
 /** Why the failed step cannot work whatever is changed; null when a change of the tree may fix it. */
 function missingIn({ tree }: ActiveTask, { status, failedStep, evidence, log }: KeptVerification) {
-  if (status !== 'FAIL' || failedStep === null || (testsRun(evidence.at(-1) ?? none) ?? 0) > 0) return null
+  if (status !== 'FAIL' || failedStep === null || ranTests(evidence.at(-1) ?? none)) return null
   const manifests =
     'package.json pyproject.toml requirements.txt requirements-dev.txt setup.cfg setup.py Pipfile'
   const read = (path: string): string => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { testCountsOf } from '../guard-engine/evidence/judge-run.ts'
 import { judgeStep } from './run-steps.ts'
 
 const judged = (command: string, output: string, exitCode = 0) =>
@@ -25,6 +26,16 @@ test.each([
   ['pytest; true', '=== 1 failed, 2 passed in 0.12s ===\n', 'its output shows 1 failed test'],
 ])('%j that prints %j and exits with 0 is not a success', (command, output, why) => {
   expect(judged(command, output).fakeGreen).toContain(why)
+})
+
+test('a red run of Go shows only its failures, so a green one without a count is not silent', () => {
+  const red =
+    '--- FAIL: TestAdds (0.00s)\n    calc_test.go:7: adds\nFAIL\nFAIL\texample.com/calc\t0.002s\nFAIL\n'
+  const facts = { treeHash: '', startedAt: '', durationMs: 1, command: 'go test ./...' }
+  const { evidence } = judgeStep({ ...facts, exitCode: 1, output: red })
+  expect(evidence).toMatchObject({ failed: 1, failures: ['TestAdds'] })
+  expect(evidence.executed).toBeUndefined()
+  expect(testCountsOf('test', red)).toEqual({ failed: 1 })
 })
 
 test('a real failure is not fake green, and its counts are evidence', () => {

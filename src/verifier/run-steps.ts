@@ -184,8 +184,7 @@ export function judgeStep({ output, kind: known, ...step }: EndedStep) {
     ...step,
     kind,
     ...(counts !== null && {
-      executed: counts.executed,
-      skipped: counts.skipped,
+      ...(!counts.isPartial && { executed: counts.executed, skipped: counts.skipped }),
       ...(counts.failed > 0 && { failed: counts.failed }),
     }),
     ...(!hasNoTests && { ...failureOf(step.exitCode, output), unnamed: unnamedFiles(output) }),

@@ -10,8 +10,12 @@ export function countTests(output: string): TestCounts | null {
   const text = withoutLongLines(withoutEscapes(ends(output)).replaceAll('\r', ''))
   const counted = testFrameworks.map((read) => read(text)).filter((counts) => counts !== null)
   if (counted.length === 0) return null
-  const sum = (field: keyof TestCounts): number => counted.reduce((total, counts) => total + counts[field], 0)
-  const counts = { executed: sum('executed'), skipped: sum('skipped'), failed: sum('failed') }
+  const sum = (field: 'executed' | 'skipped' | 'failed'): number =>
+    counted.reduce((total, counts) => total + counts[field], 0)
+  const counts = {
+    ...{ executed: sum('executed'), skipped: sum('skipped'), failed: sum('failed') },
+    ...(counted.some(({ isPartial }) => isPartial) && { isPartial: true }),
+  }
   // The removed part may contain executed tests.
   return isCut(text) && counts.executed <= counts.skipped && counts.failed === 0 ? null : counts
 }

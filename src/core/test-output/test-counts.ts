@@ -3,6 +3,8 @@ export interface TestCounts {
   readonly executed: number
   readonly skipped: number
   readonly failed: number
+  /** The output shows only the tests that failed, so their number is not that of all tests. */
+  readonly isPartial?: boolean
 }
 
 export const nothing: TestCounts = { executed: 0, skipped: 0, failed: 0 }

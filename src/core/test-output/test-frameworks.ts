@@ -126,7 +126,7 @@ function go(output: string): TestCounts | null {
   if (tests.length > 0) {
     const isVerbose = ended('PASS') > 0 || /^=== RUN /m.test(output)
     if (isVerbose) return { executed: tests.length, skipped: ended('SKIP'), failed: ended('FAIL') }
-    return { executed: tests.length, skipped: 0, failed: ended('FAIL') }
+    return { executed: tests.length, skipped: 0, failed: ended('FAIL'), isPartial: true }
   }
   if (packages.length === 0) return null
   const isEmpty = ([line]: RegExpMatchArray): boolean => /\[no test(?: file)?s(?: to run)?\]/.test(line)

@@ -12,9 +12,9 @@ export function testCountsOf(
   if (kind === 'lint' || kind === 'build') return {}
   const counts = countTests(output)
   if (counts === null) return {}
-  const { executed, skipped, failed } = counts
+  const { executed, skipped, failed, isPartial } = counts
   if (kind === 'other' && executed <= skipped && failed === 0) return {}
-  return { executed, skipped, ...(failed > 0 && { failed }) }
+  return { ...(!isPartial && { executed, skipped }), ...(failed > 0 && { failed }) }
 }
 
 /** What a failed run shows about its failure, to tell later whether another failure is a new one. */

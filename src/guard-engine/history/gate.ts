@@ -372,6 +372,11 @@ export function testsRun({ executed, skipped = 0 }: Evidence): number | undefine
   return executed === undefined ? undefined : executed - skipped
 }
 
+/** Whether a run executed tests, even if its output shows only those that failed. */
+export function ranTests(run: Evidence): boolean {
+  return (testsRun(run) ?? run.failed ?? 0) > 0
+}
+
 function withCount({ most = {} }: EvidenceHistory, evidence: Evidence): Pick<EvidenceHistory, 'most'> {
   const ran = testsRun(evidence) ?? 0
   const { command } = evidence
