@@ -87,8 +87,8 @@ export type Note =
       readonly kind: 'no_evidence'
       readonly command: string
       readonly why: string
-      /** The whole command may have succeeded: only how it ended, or that it was the whole one, could not be seen. */
-      readonly unclear?: true
+      /** The tree on which the whole command may have succeeded: only how it ended, or that it was the whole one, could not be seen. */
+      readonly unclear?: string
       /** Tests that failed in a run of a part of it, on the files of the start. */
       readonly failedAtStart?: readonly string[]
     }
@@ -443,8 +443,8 @@ export interface EvidenceHistory {
   readonly byCommand: Readonly<Record<string, Evidence & { readonly by: EvidenceSource }>>
   /** Why the last run of a command did not count, until one does. */
   readonly rejected: Readonly<Record<string, string>>
-  /** Of these commands, those whose last run was unclear, until the next accepted end. */
-  readonly unclear?: readonly string[]
+  /** Of these commands, those whose last run was unclear, with its tree, until the next accepted end. */
+  readonly unclear?: Readonly<Record<string, string>>
   /** The tests when everything was last green, or at the start of the session. */
   readonly tests: TestInventory | null
   /** Whether that snapshot was taken when everything was green. */

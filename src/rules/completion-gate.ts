@@ -65,7 +65,7 @@ function wants({ event, history, settings, nowMs }: Omit<Scene, 'facts'>): reado
 
 function mayRunItself({ history, settings }: Pick<Scene, 'history' | 'settings'>): boolean {
   const { verify } = settings.checklist
-  return verify === 'self' || (verify === 'when_unclear' && (history.evidence.unclear ?? []).length > 0)
+  return verify === 'self' || (verify === 'when_unclear' && Object.keys(history.evidence.unclear ?? {}).length > 0)
 }
 
 /** What the guard ran for this stop, because the agent's runs left a doubt. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Evidence } from '../core/evidence.ts'
 import type { HookEvent, ToolCall, ToolOutcome } from '../core/hook-event.ts'
+import { isObject, parseObject } from '../core/json-fields.ts'
 import { kindOfCommand } from '../core/kind-of-command.ts'
 import type { FactName, Note } from '../guard-engine/contract.ts'
 import { commandStatus, partsOf } from '../guard-engine/evidence/command-status.ts'
@@ -49,7 +50,7 @@ function wants({ event, history, settings, world, traits }: Omit<Scene, 'facts'>
     ({ why, byOutput, byStatus }) => why === null || (byOutput ?? byStatus) !== undefined,
   )
   if (event.kind === 'tool_after') {
-    if (!counts) return isOnStart(event, history) ? ['tree', 'placed'] : ['placed']
+    if (!counts) return isOnStart(event, history) || runs.some(isUnclear) ? ['tree', 'placed'] : ['placed']
     return event.outcome.kind === 'success' ? ['tree', 'tests', 'placed'] : ['tree', 'placed']
   }
   // While no command is known, any test run counts; a new file may just have made one known, or another part of the call.
@@ -171,15 +172,15 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   if (hidden !== null) {
     const names = run.why?.kind === 'other' ? failuresAtStart(run, scene, { call, outcome }) : []
     const failedAtStart = names.length > 0 && { failedAtStart: names }
-    const isRed = (testCountsOf(kind, outcome.output).failed ?? 0) > 0
-    const isOpen = isUnclear(run) && !isRed && outcome.kind === 'success' && hasOurRights(scene)
-    return [{ ...unclear(command, `it ${hidden}`, isOpen), ...failedAtStart }]
+    const isRed = (testCountsOf(kind, outcome.output).failed ?? 0) > 0 || namesFailures.test(outcome.output)
+    const isOpen = isUnclear(run) && !isRed && outcome.kind === 'success'
+    return [{ ...unclear(command, `it ${hidden}`, isOpen, scene), ...failedAtStart }]
   }
   const unseen = unseenEnd(call, outcome)
   if (unseen !== null) {
     const isOpen =
       !outcome.interrupted && (outcome.timedOut || outcome.background || outcome.kind === 'success')
-    return [unclear(command, unseen, isOpen && run.starts === 'at_once' && hasOurRights(scene))]
+    return [unclear(command, unseen, isOpen && run.starts === 'at_once', scene)]
   }
   const failed = outcome.kind === 'failure' || (outcome.exitCode ?? 0) !== 0
   const counts = shownCounts(run, outcome)
@@ -203,7 +204,7 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   const isGenerated = scene.facts.onlyGenerated === true
   const isKnown = isGenerated || found.changesEarlier === true || (!failed && found.changesLater === true)
   if (open.tree !== tree && !isKnown)
-    return [unclear(command, changedTree, !failed && run.starts !== undefined && hasOurRights(scene))]
+    return [unclear(command, changedTree, !failed && run.starts !== undefined, scene)]
   const evidence: Evidence = {
     kind,
     command,
@@ -230,18 +231,38 @@ function shownCounts(
 
 /** What the agent may run, the guard may run for it: not where a sandbox confines the agent's commands and not its hooks. */
 function hasOurRights({ traits: { sandboxSettings }, world, event }: Scene): boolean {
-  const isOn = (path: string): boolean =>
-    confined.test(world.readText(path.replace(/^~/, world.home), maxFileBytes) ?? '')
-  return (
-    sandboxSettings !== undefined &&
-    !sandboxSettings.some((path) => isOn(/^[~/]/.test(path) ? path : `${event.root}/${path}`))
+  const mayConfine = (path: string): boolean => {
+    const text = world.readText(path, maxFileBytes)
+    if (text === null || text.trim() === '') return false
+    const settings = parseObject(text)
+    const sandbox = settings?.sandbox
+    return settings === null || (isObject(sandbox) && sandbox.enabled === true)
+  }
+  const places = sandboxSettings?.map((path) =>
+    resolve(
+      event.root,
+      path.replace(/^\$(\w+)/, (_, name) => world.env[name] || '~/.claude').replace(/^~/, world.home),
+    ),
   )
+  const files = places?.flatMap((path) => world.list(path)?.map((name) => `${path}/${name}`) ?? [path])
+  return files !== undefined && !files.some(mayConfine)
 }
 
-const confined = /"sandbox"\s*:\s*\{[^}]*"enabled"\s*:\s*true/
+/** Also where a filter puts something before the lines of a runner. */
+const namesFailures =
+  /\b(?:fail|failed|failures?|failing):? +[1-9]|\b[1-9]\d* (?:failed|failing|failures?)\b/i
 
-function unclear(command: string, why: string, isOpen: boolean): Note & { readonly kind: 'no_evidence' } {
-  return { kind: 'no_evidence', command, why, ...(isOpen && { unclear: true }) }
+function unclear(
+  command: string,
+  why: string,
+  isOpen: boolean,
+  scene: Scene,
+): Note & { readonly kind: 'no_evidence' } {
+  const { tree } = scene.facts
+  return {
+    ...{ kind: 'no_evidence', command, why },
+    ...(isOpen && tree !== null && hasOurRights(scene) && { unclear: tree }),
+  }
 }
 
 /** Tests that failed on the files of the start in a run of a part, which nothing but its choice of tests tells from the whole. */

@@ -34,7 +34,9 @@ export const claudeCodeCodec: HookCodec = defineCodec({
   traits: {
     sandboxSettings: [
       '/etc/claude-code/managed-settings.json',
-      '~/.claude/settings.json',
+      '/etc/claude-code/managed-settings.d',
+      '/Library/Application Support/ClaudeCode/managed-settings.json',
+      '$CLAUDE_CONFIG_DIR/settings.json',
       '.claude/settings.json',
       '.claude/settings.local.json',
     ],

@@ -259,12 +259,13 @@ async function gatherChanges(
     (evidence.runs ?? []).filter((run) => run.command === command).slice(-maxCompared),
   )
   const reds = settings.checklist.tdd === 'off' ? [] : (evidence.reds ?? []).map(({ treeHash }) => treeHash)
+  const unclear = Object.values(evidence.unclear ?? {})
   return treeChanges({
     root,
     trees,
     listed,
     tree,
-    earlier: [baseTree, ...runs.map(({ treeHash }) => treeHash), ...reds].filter(
+    earlier: [baseTree, ...runs.map(({ treeHash }) => treeHash), ...reds, ...unclear].filter(
       (earlier) => earlier !== tree,
     ),
     between: reds.map((red) => [baseTree, red]),

@@ -196,23 +196,37 @@ export function commandsToVerify(known: {
   if (settings.checklist.verify !== 'self') {
     const evidence = currentEvidence({ history, settings, facts: { changes, verify: [] } }, tree)
     const open = required.filter((each) => commandStatus(each, evidence, tree).kind !== 'green')
-    return open.every((each) => isUnclear(each, known)) ? open : []
+    return open.every((each) => isUnclear(each, { ...known, tree, evidence })) ? open : []
   }
   const byCommand = runsOn(ownEvidence(history.evidence), tree)
   // Once for each tree: a second run would end like the first.
   return required.filter(({ command }) => byCommand[command]?.treeHash !== tree)
 }
 
-/** Only checks that no agent wrote: from before the session, or of the user's settings. */
+/** Only checks that no agent wrote, from before the session or of the user's settings, and that the agent ran as a whole on these files. */
 function isUnclear(
   declared: DeclaredCommand,
-  { history, settings }: { readonly history: History; readonly settings: Settings },
+  at: {
+    readonly history: History
+    readonly settings: Settings
+    readonly tree: string
+    readonly changes?: Facts['changes']
+    readonly evidence: Proofs
+  },
 ): boolean {
-  const { unclear = [] } = history.evidence
+  const { history, settings, tree, changes, evidence } = at
   const isKnown =
     settings.checklist.verificationCommands.includes(declared.command) ||
     history.session.declared.some(({ command }) => command === declared.command)
-  return isKnown && [declared, ...partsOf(declared)].some(({ command }) => unclear.includes(command))
+  const isOpen = ({ command }: DeclaredCommand): boolean => {
+    const ran = history.evidence.unclear?.[command]
+    return ran !== undefined && (ran === tree || changes?.[ran]?.spared[declared.command] !== undefined)
+  }
+  const parts = partsOf(declared)
+  const ranInParts =
+    parts.some(isOpen) &&
+    parts.every((part) => isOpen(part) || commandStatus(part, evidence, tree).kind === 'green')
+  return isKnown && (isOpen(declared) || ranInParts)
 }
 
 /** Without what the agent ran. */

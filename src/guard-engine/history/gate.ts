@@ -278,7 +278,7 @@ function withProof(state: EvidenceHistory, note: Note): EvidenceHistory {
         ...(note.alone === true && withCount(state, note.evidence)),
         byCommand: newest(state.byCommand, command, { ...note.evidence, by: note.by }),
         rejected: withoutKey(state.rejected, command),
-        ...withUnclear(state, command, false),
+        unclear: withoutKey(state.unclear ?? {}, command),
         runs: [
           ...(state.runs ?? []).filter((run) => run.command !== command || run.treeHash !== treeHash),
           { ...note.evidence, by: note.by },
@@ -297,7 +297,10 @@ function withProof(state: EvidenceHistory, note: Note): EvidenceHistory {
       return {
         ...state,
         rejected: newest(state.rejected, note.command, note.why),
-        ...withUnclear(state, note.command, note.unclear === true),
+        unclear:
+          note.unclear === undefined
+            ? withoutKey(state.unclear ?? {}, note.command)
+            : newest(state.unclear ?? {}, note.command, note.unclear),
         ...(note.failedAtStart !== undefined && withFailed(state, note.command, note.failedAtStart)),
       }
     case 'tests_seen':
@@ -310,16 +313,6 @@ function withProof(state: EvidenceHistory, note: Note): EvidenceHistory {
     default:
       return state
   }
-}
-
-function withUnclear(
-  { unclear = [] }: EvidenceHistory,
-  command: string,
-  isUnclear: boolean,
-): Pick<EvidenceHistory, 'unclear'> {
-  if (unclear.includes(command) === isUnclear) return {}
-  const others = unclear.filter((each) => each !== command)
-  return { unclear: isUnclear ? [...others, command].slice(-maxRuns) : others }
 }
 
 function withFailed(
