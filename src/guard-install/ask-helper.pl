@@ -85,6 +85,8 @@ if (length $payload) {
   }
   open STDIN, '<&', $from or fail($!);
 }
+# Node would end with 1, which blocks nothing, at a module that is gone and at an option that it does not know.
+delete $ENV{NODE_OPTIONS} if ($ENV{NODE_OPTIONS} // '') !~ /^(?:--(?:max-old-space-size=\d+|no-warnings|no-deprecation|trace-warnings|enable-source-maps|unhandled-rejections=strict)(?:\s+|$))*$/;
 eval { exec { $node } $node, @known, $0, @ARGV, $launched ? $launched . ',' . (time - $^T) . ($isFed ? ',fed' : '') : () };
 fail("$node: " . ($@ || $!));
 

@@ -78,6 +78,22 @@ describe('the launcher', () => {
     }
   })
 
+  test('blocks when the program is empty, as after an update on a full disk', () => {
+    const hookBin = join(base, 'hook-bin.js')
+    const path = launched(process.execPath, hookBin)
+    writeFileSync(hookBin, '')
+    expect(exec(path, ['PreToolUse']).status).toBe(2)
+    expect(exec(path, ['Stop']).status).toBe(1)
+  })
+
+  test('starts Node without options that would end it', () => {
+    const path = launched(process.execPath, program('hook-bin.js'))
+    for (const NODE_OPTIONS of [`--require ${join(base, 'gone.cjs')}`, '--no-such-option']) {
+      const env = { ...process.env, NODE_OPTIONS }
+      expect(spawnSync(path, ['PreToolUse'], { input: 'deny', env, cwd: '/' }).status).toBe(2)
+    }
+  })
+
   test('starts a Node whose path has a space, a quote or more bytes than the kernel reads', () => {
     const hookBin = program('hook-bin.js')
     for (const name of ["it's a node", 'n'.repeat(200)]) {

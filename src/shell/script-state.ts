@@ -75,6 +75,18 @@ export function stateAfter(command: SimpleCommand, state: ScriptState): ScriptSt
       const steering = args.find((arg) => !arg.startsWith('-') && !isHarmlessAssignment(arg, state.free))
       return steering === undefined ? state : changed(`\`${name}\` changes its environment`)
     }
+    case 'printf':
+    case 'read':
+    case 'mapfile':
+    case 'readarray': {
+      const steering = args.find(
+        (arg, at) =>
+          (name === 'printf' ? args[at - 1] === '-v' : !arg.startsWith('-')) &&
+          /^[A-Z_]/.test(arg) &&
+          !isHarmlessAssignment(arg, state.free),
+      )
+      return steering === undefined ? state : changed(`\`${name}\` sets \`${steering}\` before it`)
+    }
     case 'exit':
     case 'return':
     case 'exec':
