@@ -54,9 +54,9 @@ export function readingEnd(pipe: Pipe): Readable {
 /** Holds back a program that reads a line from `path` before it does its work. It gets none when this process is killed. */
 export type StartPipe = NonNullable<ReturnType<typeof openStartPipe>>
 
-/** Must be closed once the program has ended. null where pipes cannot be made. */
+/** Must be closed once the program has ended. null where pipes cannot be made, or opened by their path. */
 export function openStartPipe() {
-  const pipe = openPipe()
+  const pipe = showsItsFiles() ? openPipe() : null
   if (pipe === null) return null
   let isOpen = true
   return {
@@ -72,6 +72,11 @@ export function openStartPipe() {
       pipe.giveBack(false)
     },
   }
+}
+
+/** Not after this process has changed its user: Linux gives `/proc/self/fd` to root then. */
+function showsItsFiles(): boolean {
+  return fs.statSync('/proc/self/fd', { throwIfNoEntry: false })?.uid === process.geteuid?.()
 }
 
 let batchSize = 16

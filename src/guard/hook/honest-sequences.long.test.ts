@@ -24,8 +24,9 @@ test.each(everyNth(honestSequences, 3))('$name: the first stop is accepted', asy
 /** One per project with stand-ins: runners that are really on the machine cannot be made to fail by a file. */
 const first = honestSequences.filter(
   ({ project }, index) =>
-    !/^(?:npm-node|make-unittest|declared-npm|declared-workspace|workspaces|workspaces-all)$/.test(project) &&
-    honestSequences.findIndex((each) => each.project === project) === index,
+    !/^(?:npm-node|make-unittest|declared-npm|declared-workspace|npm-script|workspaces|workspaces-all)$/.test(
+      project,
+    ) && honestSequences.findIndex((each) => each.project === project) === index,
 )
 
 test.each(first)('$name: refused while the runner is red', async (sequence) => {
