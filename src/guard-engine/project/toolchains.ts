@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseObject } from '../../core/json-fields.ts'
-import { taskfiles } from '../evidence/coverage/task-script.ts'
+import { taskFiles } from '../evidence/coverage/task-script.ts'
 
 const managers = ['npm', 'pnpm', 'yarn', 'bun'] as const
 type PackageManager = (typeof managers)[number]
@@ -76,8 +76,6 @@ export interface Toolchain {
   commands(files: ProjectFiles): readonly string[]
 }
 
-const makefiles = ['GNUmakefile', 'makefile', 'Makefile']
-const justfiles = ['justfile', 'Justfile', '.justfile']
 const phpunitFiles = ['phpunit.xml', 'phpunit.xml.dist']
 
 /** In order of priority. */
@@ -92,14 +90,14 @@ export const toolchains: readonly Toolchain[] = [
   ]),
   toolchain('Go', goSource, goTests),
   toolchain('Rust', ['Cargo.toml'], ['cargo test']),
-  toolchain('make', makefiles, (files) => {
-    const found = targets(files, makefiles, 'make test')
-    return found.length > 0 ? found : targets(files, makefiles, 'make check')
+  toolchain('make', taskFiles.make, (files) => {
+    const found = targets(files, taskFiles.make, 'make test')
+    return found.length > 0 ? found : targets(files, taskFiles.make, 'make check')
   }),
   toolchain('Ruff', ruffSource, ['ruff check .']),
-  toolchain('just', justfiles, (files) => targets(files, justfiles, 'just test')),
-  toolchain('Task', taskfiles, (files) => {
-    const text = files.read(oneOf(files, ...taskfiles) ?? '') ?? ''
+  toolchain('just', taskFiles.just, (files) => targets(files, taskFiles.just, 'just test')),
+  toolchain('Task', taskFiles.task, (files) => {
+    const text = files.read(oneOf(files, ...taskFiles.task) ?? '') ?? ''
     const name = ['test', 'check'].find((each) => new RegExp(`^ {2}${each}:`, 'm').test(text))
     return name === undefined ? [] : [`task ${name}`]
   }),

@@ -7,6 +7,7 @@ import { sizeOf } from '../../io/read-from.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 import { sha256 } from '../../io/sha256.ts'
 import type { World } from '../../shell/world.ts'
+import { taskFiles } from '../evidence/coverage/task-script.ts'
 import { callTargets } from '../targets.ts'
 
 const maxText = 1024 * 1024
@@ -77,7 +78,7 @@ function matching(path: string): readonly string[] {
 }
 
 function hasBuild(root: string): boolean {
-  return ['Cargo.toml', 'CMakeLists.txt', 'Makefile', 'makefile', 'GNUmakefile', 'meson.build'].some((name) =>
+  return ['Cargo.toml', 'CMakeLists.txt', 'meson.build', ...taskFiles.make].some((name) =>
     isFile(join(root, name)),
   )
 }
@@ -92,7 +93,7 @@ function isOutput(root: string, path: string): boolean {
   for (let up = dirname(path); up.startsWith(`${root}/`); up = dirname(up))
     if (isFile(join(up, 'CMakeCache.txt')) || isFile(join(up, 'build.ninja')))
       return isProgram || generated.test(name)
-  const makefile = ['GNUmakefile', 'makefile', 'Makefile'].find((each) => isFile(join(root, each)))
+  const makefile = taskFiles.make.find((each) => isFile(join(root, each)))
   const rules = makefile === undefined ? '' : (readShortText(join(root, makefile), maxText) ?? '')
   return (
     isProgram &&

@@ -5,7 +5,7 @@ import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { textInside } from '../../io/read-text-inside.ts'
 import { sha256 } from '../../io/sha256.ts'
 import { readChecks, scriptsIn } from '../evidence/coverage/read-check.ts'
-import { taskfiles, taskScript } from '../evidence/coverage/task-script.ts'
+import { taskFiles, taskScript } from '../evidence/coverage/task-script.ts'
 import { provesNothing } from '../evidence/proves-nothing.ts'
 import { npmLines } from './machine-state.ts'
 import { fingerprint, makeTarget, type ReadText } from './make-target.ts'
@@ -101,18 +101,20 @@ function packageRunner(command: string, text: ReadText): string | null {
   return found.length === 0 ? null : found.join('\n')
 }
 
-/** A recipe of a justfile, a task of a Taskfile or of Deno, a script of Composer. */
+/** A task of Rake, Deno, Poe or a Taskfile, a recipe of a justfile, a script of PDM, Hatch or Composer. */
 function otherTask(command: string, text: ReadText): string | null {
-  const [, tool, name = ''] =
-    /^(just|task|deno task|composer(?: run(?:-script)?)?|rake)\s+([\w:.-]+)/.exec(command.trim()) ?? []
-  if (tool === undefined) return null
-  if (tool === 'rake') return fingerprint('Rakefile', text('Rakefile'))[0] ?? null
-  if (tool === 'just' || tool === 'task') {
-    const [check] = readChecks(command.trim().split(/\s+/), { root: '/', read: text, tests: [] })
-    const script = check === undefined ? null : taskScript(check, { root: '/', read: text, tests: [] })
-    const file = tool === 'just' ? 'justfile' : (taskfiles.find((each) => text(each) !== null) ?? '')
-    return script ?? fingerprint(file, text(file))[0] ?? null
+  const line = command.trim()
+  if (/^(?:bundle exec )?rake\b/.test(line)) return fingerprint('Rakefile', text('Rakefile'))[0] ?? null
+  const place = { root: '/', read: text, tests: [] }
+  const [check] = readChecks(line.split(/\s+/), place)
+  const [, program] = /^(just|task|pdm|hatch|poe):/.exec(check?.runner ?? '') ?? []
+  if (check !== undefined && program !== undefined) {
+    const names = program === 'just' || program === 'task' ? taskFiles[program] : ['pyproject.toml']
+    const file = names.find((each) => text(each) !== null) ?? ''
+    return taskScript(check, place) ?? fingerprint(file, text(file))[0] ?? null
   }
+  const [, tool, name = ''] = /^(deno task|composer(?: run(?:-script)?)?)\s+([\w:.-]+)/.exec(line) ?? []
+  if (tool === undefined) return null
   const files = tool === 'deno task' ? ['deno.json', 'deno.jsonc'] : ['composer.json']
   for (const file of files) {
     const tasks = parseObject(text(file) ?? '')?.[tool === 'deno task' ? 'tasks' : 'scripts']

@@ -1,6 +1,7 @@
 import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { changedAtMs, createdAtMs } from '../../io/path-kind.ts'
 import { sha256 } from '../../io/sha256.ts'
+import { taskFiles } from '../evidence/coverage/task-script.ts'
 
 /** The text of a file of the project; null when there is none. */
 export type ReadText = (path: string) => string | null
@@ -41,7 +42,7 @@ interface MakeRules {
 
 function makeRules(command: string, text: ReadText): MakeRules | null {
   const target = /^g?make\s+([\w.-]+)$/.exec(command.trim())?.[1]
-  const file = ['GNUmakefile', 'makefile', 'Makefile'].find((name) => text(name) !== null)
+  const file = taskFiles.make.find((name) => text(name) !== null)
   if (target === undefined || file === undefined) return null
   const lines = (text(file) ?? '').split('\n')
   const rules = new Map<string, string>()

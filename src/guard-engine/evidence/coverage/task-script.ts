@@ -1,6 +1,13 @@
 import { type Command, parse } from 'unbash'
 import { type Check, type CoveragePlace, pyprojectScript, scriptsIn } from './read-check.ts'
 
+/** Where each program looks for its tasks, the first one that is there. */
+export const taskFiles = {
+  make: ['GNUmakefile', 'makefile', 'Makefile'],
+  just: ['justfile', 'Justfile', '.justfile'],
+  task: ['Taskfile.yml', 'taskfile.yml', 'Taskfile.yaml', 'taskfile.yaml'],
+} as const
+
 /** The shell text that a task runs, so that it succeeds only if every command in it does; null when it cannot be read. */
 export function taskScript(check: Check, place: CoveragePlace): string | null {
   if (check.unknown.length > 0 || check.less.length > 0) return null
@@ -10,11 +17,11 @@ export function taskScript(check: Check, place: CoveragePlace): string | null {
     case 'script':
       return packageScript(name, check, place)
     case 'make':
-      return firstOf(['GNUmakefile', 'makefile', 'Makefile'], place, (text) => makeScript(text, name))
+      return firstOf(taskFiles.make, place, (text) => makeScript(text, name))
     case 'just':
-      return firstOf(['justfile', 'Justfile', '.justfile'], place, (text) => justScript(text, name))
+      return firstOf(taskFiles.just, place, (text) => justScript(text, name))
     case 'task':
-      return firstOf(taskfiles, place, (text) => taskfileScript(text, name === '' ? 'default' : name))
+      return firstOf(taskFiles.task, place, (text) => taskfileScript(text, name === '' ? 'default' : name))
     case 'pdm':
     case 'hatch':
     case 'poe':
@@ -173,8 +180,6 @@ function justScript(text: string, wanted: string): string | null {
     ]
   }
 }
-
-export const taskfiles = ['Taskfile.yml', 'taskfile.yml', 'Taskfile.yaml', 'taskfile.yaml']
 
 /** null when the file has more than tasks, and a task more than commands of one line and the tasks that it needs. */
 function taskfileScript(text: string, wanted: string): string | null {
