@@ -6,18 +6,18 @@ import { taskFiles } from '../evidence/coverage/task-script.ts'
 /** The text of a file of the project; null when there is none. */
 export type ReadText = (path: string) => string | null
 
-/** The target with those it needs, the variables they use, and what changes how every recipe ends. */
+/** The targets with those they need, the variables they use, and what changes how every recipe ends. */
 export function makeTarget(command: string, text: ReadText): string | null {
   const made = makeRules(command, text)
   if (made === null) return null
-  const { target, file, lines, rules } = made
+  const { targets, file, lines, rules } = made
   const found = [...rules.values()]
   const names = [...found.join('\n').matchAll(/\$[({](\w+)[)}]/g)].map(([, name = '']) => name)
   const variables = lines.filter((line) => names.includes(/^(\w+)\s*[:?+]*=/.exec(line)?.[1] ?? ''))
   const included = lines.flatMap((line) => /^-?include\s+(\S+)$/.exec(line)?.[1] ?? [])
   const phony = lines.filter((line) => /^\.PHONY\s*:/.test(line)).flatMap((line) => line.split(/[\s:]+/))
   const files = [...rules].flatMap(([name, rule]) =>
-    phony.includes(name) || text(name) === null || (name !== target && isBuilt(name, rule, text))
+    phony.includes(name) || text(name) === null || (!targets.includes(name) && isBuilt(name, rule, text))
       ? []
       : [name],
   )
@@ -33,17 +33,17 @@ export function makeTarget(command: string, text: ReadText): string | null {
 }
 
 interface MakeRules {
-  readonly target: string
+  readonly targets: readonly string[]
   readonly file: string
   readonly lines: readonly string[]
-  /** The rule of the target and those of what it needs, by name. */
+  /** The rules of the targets and those of what they need, by name. */
   readonly rules: ReadonlyMap<string, string>
 }
 
 function makeRules(command: string, text: ReadText): MakeRules | null {
-  const target = /^g?make\s+([\w.-]+)$/.exec(command.trim())?.[1]
+  const [, named] = /^g?make(?:\s+-(?:j ?\d*|[ks]+))*((?:\s+\w[\w.-]*)+)$/.exec(command.trim()) ?? []
   const file = taskFiles.make.find((name) => text(name) !== null)
-  if (target === undefined || file === undefined) return null
+  if (named === undefined || file === undefined) return null
   const lines = (text(file) ?? '').split('\n')
   const rules = new Map<string, string>()
   const add = (name: string): void => {
@@ -54,8 +54,9 @@ function makeRules(command: string, text: ReadText): MakeRules | null {
     rules.set(name, rule.join('\n').trimEnd())
     for (const need of needsOf(rule[0] ?? '')) add(need)
   }
-  add(target)
-  return rules.size === 0 ? null : { target, file, lines, rules }
+  const targets = named.trim().split(/\s+/)
+  targets.forEach(add)
+  return rules.size === 0 ? null : { targets, file, lines, rules }
 }
 
 function needsOf(head: string): readonly string[] {
@@ -76,7 +77,7 @@ export function builtTargets(
 ): Readonly<Record<string, string>> {
   const made = makeRules(command, text)
   if (made === null) return {}
-  const { target, lines, rules } = made
+  const { targets, lines, rules } = made
   const expanded = (head: string, depth = 0): string =>
     head.replaceAll(/\$[({](\w+)[)}]/g, (_, name) => {
       const line = lines.find((each) => each.replace(/\s*[:?+]*=.*/, '') === name) ?? ''
@@ -93,7 +94,7 @@ export function builtTargets(
     return seen
   }
   const built = [...rules].flatMap(([name, rule]): (readonly [string, string])[] => {
-    const program = name === target || !isBuilt(name, rule, text) ? null : text(name)
+    const program = targets.includes(name) || !isBuilt(name, rule, text) ? null : text(name)
     if (program === null) return []
     const from = [...sources(name)].filter((path) => text(path)?.includes('\0') === false)
     const isOlder = from.some((path) => changedAtMs(`${root}/${path}`) > createdAtMs(`${root}/${name}`))
