@@ -1,11 +1,23 @@
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { shorten } from '../core/shorten.ts'
 import type { TestInventory } from '../guard-engine/contract.ts'
 import { readTextInside } from '../io/files.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import type { Weakening } from './contract.ts'
 import { isSource } from './editor/sample-conventions.ts'
-import { bodyOf, importsOf, isKept, linesOf, losesImport, nameOf, provesLess, rebound } from './test-body.ts'
+import {
+  bodyOf,
+  callsOf,
+  importsOf,
+  isKept,
+  linesOf,
+  losesImport,
+  mayEvade,
+  nameOf,
+  provesLess,
+  rebound,
+  replaces,
+} from './test-body.ts'
 
 /** Tests that failed on the untouched tree, and that were changed themselves or by the data they compare with. Lines that only add assertions are fine. */
 export async function changedRedTests(
@@ -14,16 +26,18 @@ export async function changedRedTests(
   { files }: TestInventory,
 ): Promise<readonly Weakening[]> {
   const red = known.untouched?.evidence.flatMap(({ failures = [] }) => failures) ?? []
-  if (red.length === 0) return []
+  const isNameless = red.length === 0 && known.untouched?.status === 'FAIL'
+  if (red.length === 0 && !isNameless) return []
   const names = new Set(red.map(nameOf))
   const changes = await tree.changes(baseline.tree, verification.tree)
+  const near = changes.filter((path) => isSource(path) && besideTests.test(path))
   const data = changes.filter((path) => testData.test(path) && !isSource(path))
   const helpers = changes.filter(
     (path) => Object.hasOwn(baseline.tests.files, path) && baseline.tests.files[path]?.cases === 0,
   )
-  const isOther = data.length > 0 || helpers.length > 0
+  const isOther = data.length > 0 || helpers.length > 0 || near.length > 0
   const tests = Object.keys(baseline.tests.files).filter((path) => isOther || changes.includes(path))
-  const entries = await tree.entries(baseline.tree, [...tests, ...data])
+  const entries = await tree.entries(baseline.tree)
   const textsOf = async (path: string) => {
     const id = entries.get(path)?.id
     const is = readTextInside(tree.root, path)
@@ -38,6 +52,7 @@ export async function changedRedTests(
       return found.kind === 'text' ? found.text : ''
     })
   const homeless = new Set(names)
+  const calls = new Map<string, string>()
   const looped: (readonly [path: string, line: string])[] = []
   const found: Weakening[] = []
   const say = (path: string, name: string, how: string): void =>
@@ -45,10 +60,27 @@ export async function changedRedTests(
   for (const path of tests) {
     const { before, after, text, now } = await textsOf(path)
     if (after === null || now === null) continue
+    const cut = isNameless
+      ? before.find((line) => isCode(line) && !isKept(line, [now, ...moved].flatMap(linesOf)))
+      : undefined
+    const isEvaded = isNameless && mayEvade(before, after)
+    if (cut !== undefined || isEvaded)
+      found.push({
+        what: `"${path}": a step failed before without the name of a test, and this file was changed${cut === undefined ? '' : `: ${shorten(cut, 80)}`}`,
+        where: path,
+      })
     for (const name of names) {
       const body = bodyOf(before, name)
       if (body.length === 0) continue
       homeless.delete(name)
+      for (const called of callsOf(body)) calls.set(called, name)
+      const beside = near.find(
+        (each) =>
+          !entries.has(each) &&
+          takesPlace(each, path, before) &&
+          [...entries.keys()].some((one) => one.endsWith(`${basename(each, '.py')}.py`)),
+      )
+      if (beside !== undefined) say(beside, name, 'this file takes the place of what it imports')
       const place = [now, ...moved].find((each) => bodyOf(linesOf(each), name).length > 0)
       const isCut =
         place === undefined
@@ -60,9 +92,7 @@ export async function changedRedTests(
       else if (again !== null) say(path, name, `"${again}" is now something else there`)
     }
     const kept = [now, ...moved].flatMap(linesOf)
-    const lost = before.find(
-      (line) => !/^(?:\/\/|#|\*|import\b)/.test(line) && !isKept(line, kept, { isTable: true }),
-    )
+    const lost = before.find((line) => isCode(line) && !isKept(line, kept, { isTable: true }))
     if (before.some(isMany) && lost !== undefined) looped.push([path, lost])
     for (const helper of helpers) {
       const name = [...names].find((each) => bodyOf(before, each).length > 0)
@@ -70,7 +100,8 @@ export async function changedRedTests(
       if (name === undefined || !isUsed || helper === path) continue
       const texts = await textsOf(helper)
       const checks = texts.before.filter((line) => /\b(?:assert|expect|throw|raise)/.test(line))
-      if (checks.some((line) => !isKept(line, texts.after ?? [])))
+      const isEvaded = checks.length > 0 && mayEvade(texts.before, texts.after ?? [])
+      if (isEvaded || checks.some((line) => !isKept(line, texts.after ?? [])))
         say(helper, name, 'a check it uses was changed')
     }
     const mayBe = [...names].filter((name) => bodyOf(before, name).length > 0 || before.some(isMany))
@@ -86,6 +117,13 @@ export async function changedRedTests(
       if (changed[0] !== undefined) say(each, changed[0], 'what it compares with was changed')
     }
   }
+  for (const path of near) {
+    const { before, after } = await textsOf(path)
+    const line = after?.find((each) => !before.includes(each) && replaces(each, [...calls.keys()]) !== null)
+    const called = line === undefined ? null : replaces(line, [...calls.keys()])
+    if (called !== null)
+      say(path, calls.get(called) ?? '', `"${called}" is replaced: ${shorten(line ?? '', 80)}`)
+  }
   // A name that no file has is put together by a loop.
   const [made] = homeless
   for (const [path, line] of made === undefined ? [] : looped)
@@ -96,6 +134,23 @@ export async function changedRedTests(
 /** Beside tests, or named for what they expect: not part of the product. */
 const testData =
   /(?:^|\/)(?:tests?|specs?|__tests__|__snapshots__|fixtures|testdata)\/|\.snap(?:shot)?$|(?:^|[/._-])(?:expected|golden|approved)(?:[/._-]|$)/
+
+const besideTests =
+  /(?:^|\/)(?:tests?|specs?|__tests__)\/|(?:^|\/)(?:test_[^/]*|conftest)\.py$|[._-](?:test|spec)\.\w+$/
+
+function isCode(line: string): boolean {
+  return !/^(?:\/\/|#(?!define)|\*|import\b)/.test(line)
+}
+
+/** A module beside a Python test that is found before the one of the same name that the test imported. */
+function takesPlace(path: string, test: string, lines: readonly string[]): boolean {
+  const module = basename(path, '.py')
+  return (
+    path.endsWith('.py') &&
+    dirname(path) === dirname(test) &&
+    lines.some((line) => /^(?:from|import)\s+(\w+)/.exec(line)?.[1] === module)
+  )
+}
 
 /** Tests whose names the runner puts together. */
 function isMany(line: string): boolean {

@@ -112,13 +112,17 @@ function readTests(diff: string, { files }: TestInventory): readonly Weakening[]
   const tests = Object.keys(files).filter((path) => (files[path]?.cases ?? 0) > 0 && isTestFile(path))
   return diffFiles(diff).flatMap(({ path, added }) => {
     if (!isSource(path) || isTestFile(path)) return []
-    const line = added.find((each) => opens.test(each) && tests.some((test) => each.includes(test)))
+    const line = added.find(
+      (each) => importsTest.test(each) || (opens.test(each) && tests.some((test) => each.includes(test))),
+    )
     return line === undefined
       ? []
       : [{ what: `"${path}" reads a test: ${shorten(line.trim(), 100)}`, where: path }]
   })
 }
 
+const importsTest =
+  /^\s*from\s+tests?[.\s]|(?:from|import|require\()\s*['"](?:\.{1,2}\/)+(?:[\w-]+\/)*(?:tests?|__tests__|specs?)\//
 const opens = /\b(?:open|read\w*|load\w*|fs)\s*[(.]/i
 
 /** Lines that a source under test gained and that decide how its tests end. */

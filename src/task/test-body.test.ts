@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodyOf, isKept, linesOf, nameOf, provesLess, rebound } from './test-body.ts'
+import { bodyOf, isKept, linesOf, nameOf, provesLess, rebound, replaces } from './test-body.ts'
 
 const adds = `class T:
     def test_zero(self):
@@ -145,4 +145,17 @@ test('a table may grow at the end of a line, an expected list may not', () => {
   expect(
     isKept('const cases = [[1, 2], [3, 4]]', ['const cases = [[1, 2], [3, 41]]'], { isTable: true }),
   ).toBe(false)
+})
+
+test.each([
+  ['calc.add = lambda a, b: a + b', 'add'],
+  ["    globals()['add'] = own", 'add'],
+  ["setattr(calc, 'add', own)", 'add'],
+  ['    global add', 'add'],
+  ['    self.add = 1', null],
+  ['exports.add = (a, b) => a + b', null],
+  ['total = calc.add(1, 2)', null],
+  ['if calc.add == own:', null],
+])('%j replaces %s', (line, name) => {
+  expect(replaces(line, ['add'])).toBe(name)
 })

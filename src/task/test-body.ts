@@ -22,13 +22,12 @@ const caseStart =
 export function provesLess(before: readonly string[], now: readonly string[]): boolean {
   return (
     bare(before.join(' ')) !== bare(now.join(' ')) &&
-    (before.some((line) => !isKept(line, now)) ||
-      now.some((line) => !isKept(line, before) && evades.test(line)))
+    (before.some((line) => !isKept(line, now)) || mayEvade(before, now))
   )
 }
 
 const evades =
-  /\b(?:return|try|catch|except|skip|xfail|exit|if|patch|setattr|monkeypatch|spyOn|(?:mock|jest|vi)\.\w+)\b/
+  /^#\s*define\b|\b(?:return|try|catch|except|skip|xfail|exit|if|patch|setattr|monkeypatch|spyOn|(?:mock|jest|vi)\.\w+)\b/
 
 /** Whether a line is still there. A list of parameters may grow at its end; with `isTable`, any list. */
 export function isKept(line: string, lines: readonly string[], { isTable = false } = {}): boolean {
@@ -57,7 +56,8 @@ export function rebound(before: string, after: string, name: string): string | n
     .join('\n')
     .replaceAll(/(['"`])(?:\\.|(?!\1).)*\1/g, '')
     .matchAll(/[A-Za-z_]\w*/g)
-  const words = [...used].map(([word]) => word)
+  const crates = was.around.flatMap((line) => /^use\s+(\w+)/.exec(line)?.[1] ?? [])
+  const words = [...[...used].map(([word]) => word), ...crates]
   const own = new Set([name, ...classes, ...runnerMethods, ...words])
   const inside = new Set([...bodyOf(linesOf(after), name), ...parametersOf(is.lines, name)].flatMap(boundBy))
   const shadow = words.find((word) => !local.has(word) && inside.has(word))
@@ -72,6 +72,28 @@ export function rebound(before: string, after: string, name: string): string | n
     mocked.find((path) => importsOf(linesOf(before)).includes(path)) ??
     null
   )
+}
+
+/** Names that a test calls. */
+export function callsOf(body: readonly string[]): readonly string[] {
+  return body.flatMap((line) =>
+    [...line.matchAll(/(?<![.\w])([A-Za-z_]\w*)\(/g)].map(([, name = '']) => name),
+  )
+}
+
+/** The line that gives a name another value in a module, from outside: `calc.add = …`, `globals()['add'] = …`, `setattr(calc, 'add', …)`. */
+export function replaces(line: string, names: readonly string[]): string | null {
+  const [, attribute, key, set, global] =
+    /^(?!\s*(?:self|this|cls|exports|module\.exports)\.)\s*[\w.]+\.(\w+)\s*=(?!=)|\[['"](\w+)['"]\]\s*=(?!=)|^\s*setattr\([^,]+,\s*['"](\w+)['"]|^\s*global\s+(\w+)/.exec(
+      line,
+    ) ?? []
+  const name = attribute ?? key ?? set ?? global
+  return name !== undefined && names.includes(name) ? name : null
+}
+
+/** Whether a line that a test or its helper gained can end it early. */
+export function mayEvade(before: readonly string[], now: readonly string[]): boolean {
+  return now.some((line) => !isKept(line, before) && evades.test(line))
 }
 
 /** What runs a test of unittest. */
@@ -116,7 +138,7 @@ function boundBy(line: string): readonly string[] {
   const [, several] = /^(?:const|let|var)\s*[{[]([^}\]]*)[}\]]\s*=/.exec(text) ?? []
   if (several !== undefined) return [...several.matchAll(/(\w+)\s*(?=,|$|=)/g)].map(([, each = '']) => each)
   const [, declared, assigned] =
-    /^(?:export\s+)?(?:async\s+)?(?:(?:const|let|var|function\*?|class|def|fn|type|macro_rules!|#\s*define)\s+(?:mut\s+)?(\w+)|(\w+)\s*(?::[^=]*)?=(?![=>]))/.exec(
+    /^(?:export\s+)?(?:async\s+)?(?:(?:const|let|var|function\*?|class|def|fn|mod|type|macro_rules!|#\s*define)\s+(?:mut\s+)?(\w+)|(\w+)\s*(?::[^=]*)?=(?![=>]))/.exec(
       text,
     ) ?? []
   const bound = declared ?? assigned

@@ -24,7 +24,7 @@ const asking =
   /\bNODE_TEST_CONTEXT\b|\bJEST_WORKER_ID\b|\bPYTEST_(?:CURRENT_TEST|VERSION)\b|\bVITEST(?:_WORKER_ID|_POOL_ID)?\b|['"]_?(?:pytest|unittest)['"]\s+in\s+(?:\w+\()?sys\.modules|\bprocess\.execArgv\b.{0,200}--test|\b(?:process|sys)\.argv\b.{0,200}\.(?:test|spec)\b(?!\()|\btesting\.Testing\(\)|\bflag\.Lookup\("test\.|\bos\.Args\[0\].{0,200}\.test"|\bcfg!\(test\)|\benv::var(?:_os)?\("CARGO_(?:MANIFEST_DIR|PRIMARY_PACKAGE)"\)|\bthread::current\(\)\.name\(\).{0,200}test|\b(?:args(?:_os)?|current_exe)\(\).{0,200}"[^"]*\bdeps\b|\b(?:co_(?:file)?name|_getframe|inspect\.(?:stack|currentframe)|traceback\.\w+_stack)\b.{0,200}["']_?(?:py)?test|["']_?(?:py)?test.{0,200}\b(?:_getframe|inspect\.(?:stack|currentframe)|traceback\.\w+_stack)\b|\bprocess\.argv\[1\].{0,200}['"`/][^'"`]{0,40}test|\.stack\b.{0,200}\.(?:test|spec)\b(?!\()|\bimport\.meta\.vitest\s*(?:\?(?!\.)|\|\||&&)|\b__vitest_\w+|\bglobalThis\b.{0,200}\b__vite/
 /** Equal to every expected value. The head of the method may be a line above. */
 const equalling =
-  /(?:\bdef (?:__eq__|==)|\bfn eq\b|\bboolean equals\(|\boperator\s*==)[^\n]{0,200}(?:[\n{:;]|\)\s?=)[\s{]{0,40}(?:return\s+)?true\b/i
+  /(?:\bdef (?:__eq__|==)|\bfn eq\b|\bboolean equals\(|\boperator\s*==)[^\n]{0,200}(?:[\n{:;]|\)\s?=)[\s{]{0,40}(?:return\s+)?(?:true\b|isinstance\([^()\n]{0,100}\)\s*$)|['"]__eq__['"]\s*:\s*lambda\b[^:\n]{0,100}:\s*True\b/i
 /** Only tests need these. */
 const frameworks =
   /^\s*(?:from|import)\s+(?:unittest|pytest|_pytest)\b|(?:from|require\()\s*['"](?:node:test|vitest|@jest\/globals|sinon)['"]/
