@@ -79,7 +79,7 @@ export async function commitChange(
     })
   using scratch = temporaryDirectory('gantry-commit-')
   const identity = Object.entries(place.env).filter(([name]) => /^GIT_(?:AUTHOR|COMMITTER)_/.test(name))
-  const env = { ...plainEnv(Object.fromEntries(identity)), ...plainEnv(place.env) }
+  const env = { ...plainEnv(place.env), ...Object.fromEntries(identity) }
   const git = async (args: readonly string[], stdin: string | Uint8Array = ''): Promise<string> => {
     const { exitCode, stdout, stderr, error } = await exec({
       argv: ['git', '-c', 'core.hooksPath=/dev/null', '-c', 'safe.directory=*', ...args],

@@ -70,7 +70,8 @@ test.concurrent('a task leaves everything of the user alone; its change is appli
   expect(existsSync(project.path('test/more.test.js'))).toBe(false)
 
   const state = userState(project)
-  const committed = await task(project, null, ['commit', id, '--json'])
+  const identity = { GIT_AUTHOR_NAME: 'By Variable', GIT_AUTHOR_EMAIL: 'v@example.invalid' }
+  const committed = await task(project, null, ['commit', id, '--json'], { env: identity })
   expect(committed.code, committed.stderr).toBe(0)
   const { branch, body } = JSON.parse(committed.stdout)
   expect(branch).toBe(`gantry/${id}`)
@@ -78,6 +79,7 @@ test.concurrent('a task leaves everything of the user alone; its change is appli
   expect(body).toContain(run.end.run_ids[0])
   expect(git(project, 'show', `${branch}:src/add.js`)).toContain('a + b')
   expect(git(project, 'log', '-1', '--format=%B', branch)).toContain(`Gantry-Task: ${id}`)
+  expect(git(project, 'log', '-1', '--format=%an', branch)).toBe('By Variable\n')
   expect(git(project, 'rev-parse', `${branch}^`)).toBe(git(project, 'rev-parse', 'HEAD'))
   expect((userState(project) as [string, string][]).filter(([path]) => !path.includes('/.git/'))).toEqual(
     (state as [string, string][]).filter(([path]) => !path.includes('/.git/')),
