@@ -7,7 +7,7 @@ export function askedScope(prompt: string): { readonly tasks: number | null } | 
   if (/^\/\S*\bloop\b/.test(text) && !/\bpause=false\b/.test(text)) return { tasks: 1 }
   if (/^(?:y|yes|ok|okay|sure|no|status|tasks|git|thanks?|thank you)[.! ]*$/i.test(text)) return 'same'
   const sentences = text.slice(0, 2_000).split(/[.!?;\n]+(?:\s|$)|\n/)
-  return sentences.some(isLimited) ? { tasks: null } : null
+  return sentences.some(isLimited) || isAside(text) ? { tasks: null } : null
 }
 
 const task = '(?:task|step|item|todo|checkbox|part|phase|aufgabe)s?'
@@ -22,13 +22,25 @@ const limits: readonly RegExp[] = [
     'i',
   ),
   new RegExp(
-    String.raw`\b(?:do|implement|finish|complete|work on|take|handle)\s+(?:the\s+)?(?:first|second|third|next|one|a single)\s+(?:\w+\s+)?${task}\b`,
+    String.raw`\b(?:do|implement|finish|complete|work on|take|handle|tackle|start|pick up|(?:continue|proceed|go on)\s+with)\s+(?:the\s+)?(?:first|second|third|next|one|a single)\s+(?:\w+\s+)?${task}\b`,
     'i',
   ),
   new RegExp(String.raw`\b(?:stop|end|pause|wait|ask me)\s+(?:\w+\s+)?after\b.*\b${task}\b`, 'i'),
   /\b(?:not|don['’]?t|do not|without)\b.*\b(?:rest|other tasks?|remaining tasks?|next tasks?|whole plan|entire plan|further tasks?)\b/i,
   /\b(?:leave|skip|ignore)\b.*\b(?:rest|other tasks?|remaining|plan)\b/i,
 ]
+
+/** A request about something else: "Fix the typo in the error message of total.py". */
+function isAside(text: string): boolean {
+  return (
+    /^(?:(?:please|now|also|can you|could you|we need to|i need you to)\s+)*(?:fix|rename|refactor|add|remove|delete|drop|bump|upgrade|replace|convert|extract|revert|speed up|clean up|format)\s+\S+\s+\S/i.test(
+      text,
+    ) && !aboutPlan.test(text)
+  )
+}
+
+const aboutPlan =
+  /\b(?:plans?|tasks?|steps?|items?|to-?dos?|check ?box(?:es)?|phases?|milestones?|everything|all|rest|remaining|next|continue|implement\w*|ralph|loop|aufgaben?)\b/i
 
 /** "all tasks", "every task", "task after task": the whole plan, whatever else the sentence says. */
 const whole =
