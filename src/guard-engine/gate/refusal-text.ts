@@ -85,6 +85,11 @@ function sincePart({ before, blockers, number }: Refusal): string | null {
     return then.has(subjectOf(each)) ? 'changed' : 'fresh'
   })
   const done = before.filter((each) => !is.has(subjectOf(each)) && !each.startsWith('weakened: '))
+  if (changed.length + fresh.length + done.length === 0)
+    return `Since refusal ${number - 1}, nothing of this has changed.`
+  // The list of the commands says why.
+  const nameOnly = (text: string): string =>
+    commands.find((command) => text.startsWith(command))?.slice(0, -2) ?? text
   const list = (title: string, items: readonly string[]): string | null => {
     const shown = items.slice(0, 6).map((each) => printable(each, 200))
     return shown.length === 0 ? null : `- ${title}: ${shown.join('; ')}.`
@@ -92,7 +97,7 @@ function sincePart({ before, blockers, number }: Refusal): string | null {
   return partOf(
     `Since refusal ${number - 1}:`,
     list('no longer open', done),
-    list('unchanged', unchanged),
+    list('unchanged', unchanged.map(nameOnly)),
     list('now', changed),
     list('new', fresh),
   )
@@ -128,7 +133,7 @@ function branchesPart({ branches, isGitSilent }: Blockers): string | null {
             ({ branch, commit, file }) =>
               `- ${quoted(branch)}, ${commit.slice(0, 10)}, changes ${quoted(file)}.`,
           ),
-          'Check each out, run the checks there in calls of their own, and go back. What is not needed, delete.',
+          'Check out each commit, run the checks there in calls of their own, and go back. Delete what is not needed.',
         ],
   )
 }
@@ -168,6 +173,7 @@ function commandsPart({ blockers, traits, root, program, isSelf }: Refusal): str
   )
   const more = commands.length - shown.length
   const fence = fenceFor(runs)
+  const isRed = shown.some(({ kind }) => kind === 'red')
   const isHollow = shown.every(({ text }) => text.startsWith('proves nothing'))
   return partOf(
     `${change === null ? 'The working tree changed' : `Changed: ${namedFiles(change)}`}. These commands have no green run for the current tree:`,
@@ -177,7 +183,7 @@ function commandsPart({ blockers, traits, root, program, isSelf }: Refusal): str
     isSelf
       ? `The guard ran them itself in ${quoted(root)}, and does so at every stop. Fix what fails, then stop again.`
       : [
-          `${isHollow ? 'Put back what keeps it from failing, or tell the user why it must be so. ' : ''}Run ${isListed ? 'each' : 'these'} in ${quoted(root)} after the last edit, ${isListed ? '' : 'each '}unchanged, in its own call and in the foreground${isListed ? '.' : ':'}`,
+          `${isHollow ? 'Put back what keeps it from failing, or tell the user why it must be so. ' : ''}${isRed ? 'Fix what fails. ' : ''}Run ${isListed ? 'each' : 'these'} in ${quoted(root)} after the last edit, ${isListed ? '' : 'each '}unchanged, in its own call and in the foreground${isListed ? '.' : ':'}`,
           ...(isListed ? [] : [`${fence}sh`, ...runs, fence]),
         ],
     !isSelf && traits.hidesExitCodes === true
@@ -217,7 +223,7 @@ function weakenedPart(weakened: readonly string[]): string | null {
     'The tests were weakened since the session began or they were last green:',
     weakened.slice(0, maxWeakened).map((each) => `- ${printable(each, 400)}.`),
     more > 0 ? `- and ${more} more.` : null,
-    'Undo what was not asked for, and name what was in your answer. This is refused only once. The user is notified in any case, and fewer tests or another check do not end as verified.',
+    'Put back what the user did not ask for. If the user asked for it, say so in your answer and stop again: this is refused only once. The user sees this list in any case, and work with fewer tests or another check does not end as verified.',
   )
 }
 
