@@ -83,7 +83,7 @@ export function inDoubt(run: VerificationRun): VerificationRun {
   const which = names.length === 0 ? '' : ` (${names.join(', ')})`
   return {
     ...run,
-    notCounted: `your run did not show how it ended, so the guard ran it itself, and it failed with exit ${run.exitCode}${which}`,
+    notCounted: `no run of yours showed how it ends, so the guard ran it itself, and it failed with exit ${run.exitCode}${which}`,
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { declaredAs, guardStory, storyRoot } from '../../test/support/guard-story.ts'
 import type { GuardedAgent } from '../core/hook-event.ts'
-import type { TestInventory } from '../guard-engine/contract.ts'
+import type { DeclaredCommand, TestInventory } from '../guard-engine/contract.ts'
 import { commandsToVerify } from '../guard-engine/gate/find-blockers.ts'
 import type { Settings } from '../guard-engine/settings/settings.ts'
 import { completionGate } from './completion-gate.ts'
@@ -556,6 +556,31 @@ test('the gate runs what it has not run on a changed tree itself, whatever the a
   expect(work.stop().reason).not.toContain('green for the current tree')
   work.note({ kind: 'waived', tree: 'T1', by: 'a person', why: 'x' })
   expect(toRun()).toEqual([])
+})
+
+test('the gate runs a linter that the agent left out itself, if the agent ran its other checks', () => {
+  const concluded = declaredAs('npm run lint', { kind: 'lint', explicit: false })
+  const whole = declaredAs('make check', { kind: 'other' })
+  const files = new Map([['Makefile', 'lint:\n\truff check .\ntest:\n\tpytest\ncheck: lint test\n']])
+  const toRun = (commands: readonly DeclaredCommand[], runs: readonly string[], known = commands) => {
+    const work = guardStory(rules, { files })
+    work.start(known)
+    if (work.disk.project) work.disk.project = { ...work.disk.project, commands }
+    work.edit('src/a.ts', 'T1')
+    for (const run of runs) work.run(run)
+    const { history, settings, disk } = work
+    return commandsToVerify({ history, settings, project: disk.project, tree: disk.tree })
+  }
+  expect(toRun([declaredAs('npm test', { explicit: false }), concluded], ['npm test'])).toEqual([concluded])
+  expect(toRun([tests, lint], ['npm test'])).toEqual([lint])
+  expect(toRun([tests, lint], ['npm test', 'npm run lint -- src/a.ts'])).toEqual([lint])
+  expect(toRun([tests, lint], ['npm test', 'npm run lint || true'])).toEqual([])
+  expect(toRun([tests, lint], [])).toEqual([])
+  expect(toRun([tests, lint], ['npm run lint'])).toEqual([])
+  expect(toRun([tests, lint], ['npm test'], [tests])).toEqual([])
+  expect(toRun([whole], ['make test', 'make lint'])).toEqual([whole])
+  expect(toRun([whole], ['make lint'])).toEqual([])
+  expect(toRun([whole], ['make lint', 'pytest tests/test_a.py'])).toEqual([])
 })
 
 test('a refusal stays short for any project name and any number of commands', () => {

@@ -3,6 +3,7 @@ import type { EndState } from '../core/decision.ts'
 import type { HookEvent } from '../core/hook-event.ts'
 import { kindOfCommand } from '../core/kind-of-command.ts'
 import type { FactName, Note } from '../guard-engine/contract.ts'
+import { hasOurRights } from '../guard-engine/evidence/has-our-rights.ts'
 import { idleCommands, knownCommands } from '../guard-engine/evidence/required-commands.ts'
 import { namedFiles } from '../guard-engine/gate/change-influence.ts'
 import { type Blockers, findBlockers, openPlan, putAwayWork } from '../guard-engine/gate/find-blockers.ts'
@@ -31,7 +32,14 @@ export const completionGate: Rule = {
 
 const maxWeakened = 50
 
-function wants({ event, history, settings, nowMs }: Omit<Scene, 'facts'>): readonly FactName[] {
+function wants({
+  event,
+  history,
+  settings,
+  traits,
+  world,
+  nowMs,
+}: Omit<Scene, 'facts'>): readonly FactName[] {
   const { gate } = history
   if (!settings.checklist.enabled) return []
   switch (event.kind) {
@@ -56,16 +64,16 @@ function wants({ event, history, settings, nowMs }: Omit<Scene, 'facts'>): reado
         'tests',
         'changes',
         'branches',
-        ...(mayRunItself({ history, settings }) ? (['verify'] as const) : []),
+        ...(mayRunItself({ event, settings, traits, world }) ? (['verify'] as const) : []),
       ]
     default:
       return []
   }
 }
 
-function mayRunItself({ history, settings }: Pick<Scene, 'history' | 'settings'>): boolean {
-  const { verify } = settings.checklist
-  return verify === 'self' || (verify === 'when_unclear' && Object.keys(history.evidence.unclear ?? {}).length > 0)
+function mayRunItself(scene: Pick<Scene, 'event' | 'settings' | 'traits' | 'world'>): boolean {
+  const { verify } = scene.settings.checklist
+  return verify === 'self' || (verify === 'when_unclear' && hasOurRights(scene))
 }
 
 /** What the guard ran for this stop, because the agent's runs left a doubt. */
@@ -383,7 +391,7 @@ function passed(
     ...(own.length === 0
       ? []
       : [
-          `Gantry guard: ran ${own.join(', ')} itself, because the agent's run did not show how it ended: green.`,
+          `Gantry guard: ran ${own.join(', ')} itself, because no run of the agent showed how it ends: green.`,
         ]),
   ]
   const notice = lines.length === 0 ? undefined : lines.join('\n')

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import type { Evidence } from '../core/evidence.ts'
 import type { HookEvent, ToolCall, ToolOutcome } from '../core/hook-event.ts'
-import { isObject, parseObject } from '../core/json-fields.ts'
 import { kindOfCommand } from '../core/kind-of-command.ts'
 import type { FactName, Note } from '../guard-engine/contract.ts'
 import { commandStatus, partsOf } from '../guard-engine/evidence/command-status.ts'
 import { showsSuccess } from '../guard-engine/evidence/coverage/shown-status.ts'
 import { type FoundRuns, findRuns, type RunPlace, testsIn } from '../guard-engine/evidence/find-runs.ts'
+import { hasOurRights } from '../guard-engine/evidence/has-our-rights.ts'
 import { whyHollow } from '../guard-engine/evidence/hollow-definition.ts'
 import {
   changedTree,
@@ -165,6 +165,7 @@ type After = HookEvent & { readonly kind: 'tool_after' }
 
 function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }: After): readonly Note[] {
   const { command, kind } = run.wanted.declared
+  const { history } = scene
   const no = (why: string): readonly Note[] => [{ kind: 'no_evidence', command, why }]
   const idle = provesNothing(command)
   if (idle !== null) return no(idle)
@@ -174,7 +175,10 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
     const failedAtStart = names.length > 0 && { failedAtStart: names }
     const isRed = (testCountsOf(kind, outcome.output).failed ?? 0) > 0 || namesFailures.test(outcome.output)
     const isOpen = isUnclear(run) && !isRed && outcome.kind === 'success'
-    return [{ ...unclear(command, `it ${hidden}`, isOpen, scene), ...failedAtStart }]
+    const note = unclear(command, `it ${hidden}`, isOpen, scene)
+    // A run of a part says nothing against an earlier run of the whole.
+    const before = run.why?.kind === 'other' ? history.evidence.unclear?.[command] : undefined
+    return [{ ...(before !== undefined && { unclear: before }), ...note, ...failedAtStart }]
   }
   const unseen = unseenEnd(call, outcome)
   if (unseen !== null) {
@@ -196,9 +200,9 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   })
   if (empty !== null) return no(empty)
   if (!failed && scene.facts.runner !== undefined) return no(scene.facts.runner)
-  const silent = whySilent({ exitCode, command, ...counts }, scene.history.evidence.most)
+  const silent = whySilent({ exitCode, command, ...counts }, history.evidence.most)
   if (silent !== null && showsAll(call, outcome)) return no(silent)
-  const open = openCall(call, scene.history)
+  const open = openCall(call, history)
   const { tree } = scene.facts
   if (tree === null || open?.tree == null) return no('the tree it ran on could not be fingerprinted')
   const isGenerated = scene.facts.onlyGenerated === true
@@ -227,25 +231,6 @@ function shownCounts(
   const counts = testCountsOf(wanted.declared.kind, output)
   const isCut = byStatus !== undefined && /^ +Doc-tests /m.test(output) && !/^ +Running /m.test(output)
   return isCut && (counts.executed ?? 0) === 0 && (counts.failed ?? 0) === 0 ? {} : counts
-}
-
-/** What the agent may run, the guard may run for it: not where a sandbox confines the agent's commands and not its hooks. */
-function hasOurRights({ traits: { sandboxSettings }, world, event }: Scene): boolean {
-  const mayConfine = (path: string): boolean => {
-    const text = world.readText(path, maxFileBytes)
-    if (text === null || text.trim() === '') return false
-    const settings = parseObject(text)
-    const sandbox = settings?.sandbox
-    return settings === null || (isObject(sandbox) && sandbox.enabled === true)
-  }
-  const places = sandboxSettings?.map((path) =>
-    resolve(
-      event.root,
-      path.replace(/^\$(\w+)/, (_, name) => world.env[name] || '~/.claude').replace(/^~/, world.home),
-    ),
-  )
-  const files = places?.flatMap((path) => world.list(path)?.map((name) => `${path}/${name}`) ?? [path])
-  return files !== undefined && !files.some(mayConfine)
 }
 
 /** Also where a filter puts something before the lines of a runner. */

@@ -350,7 +350,10 @@ const openPipe: RunDoubt = { kind: 'masked', text: 'is a pipe without `set -o pi
 
 /** Each command once: a run that counts wins over one that does not, and a doubtful run wins over a mere mention. */
 function settled(found: readonly FoundRun[]): readonly FoundRun[] {
-  const rank = ({ why }: FoundRun): number => (why === null ? 2 : why.kind === 'other' ? 0 : 1)
+  const rank = ({ why }: FoundRun): number => {
+    if (why === null) return 3
+    return why.kind === 'other' ? (why.isTests === true ? 1 : 0) : 2
+  }
   const best = new Map<WantedCommand, FoundRun>()
   for (const run of found) {
     const before = best.get(run.wanted)

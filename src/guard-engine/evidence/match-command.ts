@@ -8,6 +8,7 @@ import { perhapsLess, waysToRun, whyLess } from './coverage/covers.ts'
 import { type Check, type CoveragePlace, inUsualBuild, readChecks } from './coverage/read-check.ts'
 import type { ShownPart } from './coverage/shown-output.ts'
 import type { ShownStatus } from './coverage/shown-status.ts'
+import { taskScript } from './coverage/task-script.ts'
 import { insidePackage, packageCheck, scopedCheck } from './package-checks.ts'
 
 /** A declared command in a form that can be compared with a script. */
@@ -50,15 +51,17 @@ export interface RunDoubt {
   readonly isHidden?: true
   /** Only another command in the call may have changed files. */
   readonly isMixed?: true
+  /** All tests of the check ran, and only another part of it did not. */
+  readonly isTests?: true
   /** A sentence without a full stop. Its subject is the command. */
   readonly text: string
 }
 
 /**
- * The whole check ran and may have passed, and only the reading of the call does not show it. Not for runs of a part, nor for calls that hide
- * a failure or set what steers the runner.
+ * The whole check ran and may have passed, or all of its tests, and only the reading of the call does not show it. Not for runs of a part
+ * of the tests, nor for calls that hide a failure or set what steers the runner. Which part of a linter ran does not matter.
  */
-export function isUnclear({ why, starts, wanted }: FoundRun): boolean {
+export function isUnclear({ why, starts, wanted: { declared } }: FoundRun): boolean {
   if (why === null || starts === undefined) return false
   switch (why.kind) {
     case 'masked':
@@ -67,9 +70,8 @@ export function isUnclear({ why, starts, wanted }: FoundRun): boolean {
     case 'changed':
       return why.isMixed === true
     case 'other':
-      return (
-        (why.text.endsWith(perhapsLess) || wanted.declared.kind === 'build') && !choosesPart.test(why.text)
-      )
+      if (declared.kind === 'lint' || why.isTests === true) return true
+      return (why.text.endsWith(perhapsLess) || declared.kind === 'build') && !choosesPart.test(why.text)
     case 'conditional':
     case 'directory':
     case 'unreadable':
@@ -79,7 +81,7 @@ export function isUnclear({ why, starts, wanted }: FoundRun): boolean {
 
 /** Options that name a part, or that sound like leaving something out, and variables of make. */
 const choosesPart =
-  /`(?:\w+=|-[hvwpCFnk]\b|--?(?:help|version|workspace|filter|scope|projects?|packages?|prefix|dir|directory|cwd|root|no|dry|list|show|skip|only|except|exclude|ignore|collect|select|grep|match|tests?|name|run|from|since|changed|related)\b|--no\w)/
+  /`(?:\w+=|-[hvwpCFnk]\b|--?(?:help|version|workspace|filter(?![= ]\.\.\.)|scope|projects?|packages?|prefix|dir|directory|cwd|root|no|dry|list|show|skip|only|except|exclude|ignore|collect|select|grep|match|tests?|name|run|from|since|changed|related)\b|--no\w)/
 
 export function wantedCommand(declared: DeclaredCommand, place: CoveragePlace): WantedCommand {
   const nodes = chainOf(declared.command)
@@ -144,7 +146,7 @@ export function matchCommand(
       place,
     )
     if (less !== undefined) {
-      const why = less === null ? (steering ?? own) : ({ kind: 'other', text: less } as const)
+      const why: RunDoubt | null = less === null ? (steering ?? own) : { kind: 'other', ...less }
       found.push({ wanted: each, why, limited: launched.limited })
       continue
     }
@@ -160,14 +162,26 @@ function whyNotCovered(
   { ways }: WantedCommand,
   checks: readonly Check[],
   place: CoveragePlace,
-): string | null | undefined {
+): Pick<RunDoubt, 'text' | 'isTests'> | null | undefined {
   const whys = checks.flatMap((check) =>
     ways.flatMap((way) => {
-      const why = whyLess(check, way, place)
-      return why === undefined ? [] : [why]
+      const text = whyLess(check, way, place)
+      if (text == null) return text === undefined ? [] : [null]
+      const { lacks = [], ...whole } = way
+      const isPart = lacks.length > 0 && whyLess(check, whole, place) === null
+      const isTests = isPart && kindOfCommand(way.words.join(' ')) === 'test'
+      return [{ text, ...(isTests && { isTests }) }]
     }),
   )
-  return whys.includes(null) ? null : whys[0]
+  if (whys.includes(null) || areItsTasks(checks, ways, place)) return null
+  return whys.find((why) => why?.isTests) ?? whys[0]
+}
+
+/** `make test-a test-b` for `test: test-a test-b`. */
+function areItsTasks(checks: readonly Check[], [own]: readonly Check[], place: CoveragePlace): boolean {
+  if (checks.length < 2 || own === undefined) return false
+  const scripts = checks.map((check) => taskScript(check, place))
+  return !scripts.includes(null) && scripts.join(' && ') === taskScript(own, place)
 }
 
 /** For a declared command only runs of the program that it names: by a path of its own, or in an environment such as that of uv. */
@@ -218,10 +232,10 @@ function exactMatches(
   return new Set(candidates.filter(isSame))
 }
 
-/** `./test.sh`, `bash -x test.sh` and `sh test.sh` in one form; other words as they are. */
+/** `./test.sh`, `scripts/test.sh`, `bash -x test.sh` and `sh test.sh` in one form; other words as they are. */
 function byShell(words: readonly string[]): readonly string[] {
   const [program = '', ...args] = words
-  if (/^\.\/[\w./-]+\.sh$/.test(program)) return ['sh', program.slice(2), ...args]
+  if (/^(?:\.\/|\w[\w.-]*\/)[\w./-]+\.sh$/.test(program)) return ['sh', program.replace(/^\.\//, ''), ...args]
   if (!/^(?:\/bin\/)?(?:ba|da|z)?sh$/.test(program)) return words
   const at = args.findIndex((arg) => !/^-[eux]+$/.test(arg))
   const [file = '', ...rest] = args.slice(Math.max(at, 0))

@@ -178,8 +178,8 @@ export function missingSinceStart(
 }
 
 /**
- * The commands the gate runs itself: those that count and that it has not run on this tree. When only unclear runs are open, these: with
- * anything else open, the stop is refused anyway.
+ * The commands the gate runs itself: those that count and that it has not run on this tree. Where runs of the agent count, only what is
+ * unclear, and linters that the agent left out although it ran another check. With anything else open, the stop is refused anyway.
  */
 export function commandsToVerify(known: {
   readonly history: History
@@ -195,29 +195,32 @@ export function commandsToVerify(known: {
   const { required } = demanded(requiredCommands(known), { history, project, change })
   if (settings.checklist.verify !== 'self') {
     const evidence = currentEvidence({ history, settings, facts: { changes, verify: [] } }, tree)
-    const open = required.filter((each) => commandStatus(each, evidence, tree).kind !== 'green')
-    return open.every((each) => isUnclear(each, { ...known, tree, evidence })) ? open : []
+    const open = required
+      .map((each) => inPackages(commandStatus(each, evidence, tree), { evidence, tree, change }))
+      .filter(({ kind }) => kind !== 'green')
+    const unclear = open.filter(({ declared }) => isUnclear(declared, { ...known, tree, evidence }))
+    const isChecked = open.length < required.length || unclear.length > 0
+    const isOurs = (status: CommandStatus): boolean =>
+      unclear.includes(status) || (isChecked && isLeftOut(status, known))
+    return open.every(isOurs) ? open.map(({ declared }) => declared) : []
   }
   const byCommand = runsOn(ownEvidence(history.evidence), tree)
   // Once for each tree: a second run would end like the first.
   return required.filter(({ command }) => byCommand[command]?.treeHash !== tree)
 }
 
-/** Only checks that no agent wrote, from before the session or of the user's settings, and that the agent ran as a whole on these files. */
+type Known = { readonly history: History; readonly settings: Settings }
+
+/** A check that the agent ran as a whole on these files, in one call or in parts. */
 function isUnclear(
   declared: DeclaredCommand,
-  at: {
-    readonly history: History
-    readonly settings: Settings
+  at: Known & {
     readonly tree: string
     readonly changes?: Facts['changes']
     readonly evidence: Proofs
   },
 ): boolean {
-  const { history, settings, tree, changes, evidence } = at
-  const isKnown =
-    settings.checklist.verificationCommands.includes(declared.command) ||
-    history.session.declared.some(({ command }) => command === declared.command)
+  const { history, tree, changes, evidence } = at
   const isOpen = ({ command }: DeclaredCommand): boolean => {
     const ran = history.evidence.unclear?.[command]
     return ran !== undefined && (ran === tree || changes?.[ran]?.spared[declared.command] !== undefined)
@@ -226,7 +229,22 @@ function isUnclear(
   const ranInParts =
     parts.some(isOpen) &&
     parts.every((part) => isOpen(part) || commandStatus(part, evidence, tree).kind === 'green')
-  return isKnown && (isOpen(declared) || ranInParts)
+  return isOfUser(declared, at) && (isOpen(declared) || ranInParts)
+}
+
+/** A linter without a run on this tree. It reads the files that the other checks execute. */
+function isLeftOut({ declared, kind }: CommandStatus, known: Known): boolean {
+  const isOpen =
+    kind === 'stale' || (kind === 'missing' && !known.history.evidence.rejected[declared.command])
+  return declared.kind === 'lint' && isOpen && isOfUser(declared, known)
+}
+
+/** Only checks that no agent wrote: from before the session, or of the user's settings. */
+function isOfUser({ command }: DeclaredCommand, { history, settings }: Known): boolean {
+  return (
+    settings.checklist.verificationCommands.includes(command) ||
+    history.session.declared.some((declared) => declared.command === command)
+  )
 }
 
 /** Without what the agent ran. */

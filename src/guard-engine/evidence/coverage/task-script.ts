@@ -172,10 +172,13 @@ function justScript(text: string, wanted: string): string | null {
     const end = lines.slice(at + 1).findIndex((line) => line.trim() !== '' && !/^\s/.test(line))
     const own = lines.slice(at + 1, end === -1 ? undefined : at + 1 + end).map((line) => line.trim())
     const before = needs.filter((name) => /^[\w-]+$/.test(name)).flatMap((name) => recipe(name, depth + 1))
+    // Without arguments, `*args` is empty.
+    const [, rest] = /\s\*(\w+):/.exec(lines[at] ?? '') ?? []
     return [
       ...before,
       ...own
         .filter((line) => line !== '' && !line.startsWith('#'))
+        .map((line) => line.replace(/ *\{\{ *(\w+) *\}\}$/, (all, name) => (name === rest ? '' : all)))
         .map((line) => (/^@?-/.test(line) ? 'true' : line.replace(/^@/, ''))),
     ]
   }
@@ -249,21 +252,24 @@ function toxScript(text: string | null, args: readonly string[]): string | null 
   )
 }
 
-/** The commands with literal arguments in the session that `nox -s` names, or in the only one. */
+/** The commands with literal arguments in the sessions that `nox -s` names, or in all. */
 function noxScript(text: string | null, args: readonly string[]): string | null {
   if (text === null) return null
-  const named =
-    /^(?:-s|--session|--sessions|-e)$/.test(args[0] ?? '') && args.length === 2 ? args[1] : undefined
-  if (named === undefined && args.length > 0) return null
+  const [option = '', ...names] = args
+  const isNamed = /^(?:-s|--session|--sessions|-e)$/.test(option) && names.length > 0
+  if (args.length > 0 && (!isNamed || names.some((name) => name.startsWith('-')))) return null
   const sessions = [...text.matchAll(/^def (\w+)\(session[^)]*\)[^:]*:\n((?:(?:[ \t].*)?\n)*)/gm)]
-  const bodies = sessions.filter(([, name]) => named === undefined || name === named.replace(/-.*$/, ''))
+  const wanted = new Set(names.map((name) => name.replace(/-.*$/, '')))
+  const bodies = sessions.filter(([, name = '']) => wanted.size === 0 || wanted.has(name))
   return allOf(
     bodies.flatMap(([, , body = '']) =>
-      [...body.matchAll(/^ {4}session\.run\(([^()]*)\)$/gm)].flatMap(([, call = '']) => {
-        const words = [...call.matchAll(/["']([^"']*)["']/g)].map(([, word = '']) => word)
-        const isPlain = call.replaceAll(/["'][^"']*["']|\*session\.posargs|[\s,]/g, '') === ''
-        return isPlain && words.length > 0 ? [words.join(' ')] : []
-      }),
+      [...body.matchAll(/^ {4}session\.run\(([^()]*?)(?:, *external=True)?\)$/gm)].flatMap(
+        ([, call = '']) => {
+          const words = [...call.matchAll(/["']([^"']*)["']/g)].map(([, word = '']) => word)
+          const isPlain = call.replaceAll(/["'][^"']*["']|\*session\.posargs|[\s,]/g, '') === ''
+          return isPlain && words.length > 0 ? [words.join(' ')] : []
+        },
+      ),
     ),
   )
 }
