@@ -145,7 +145,7 @@ export function cmakeBuild(root: string, named: string): Readonly<Record<string,
 }
 
 const launcherLines =
-  /^CMAKE_\w*(?:COMPILER_LAUNCHER|LINKER_LAUNCHER|CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)\b.*$/gm
+  /^CMAKE_\w*(?:COMPILER_LAUNCHER|LINKER_LAUNCHER|CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)\b.*$|^CMAKE_C(?:XX)?_FLAGS:.*\bD\s*NDEBUG\b.*$/gm
 
 /** Objects with their sources: `CMakeFiles/NAME.dir/sub/x.c.o` is made from `sub/x.c`. */
 function objectsIn(build: string, root: string): readonly (readonly [string, string])[] {

@@ -33,7 +33,8 @@ export function commandDefinition(
     packageRunner(command, text),
     scriptFile(command, text),
     ...scriptsBehind(named, text),
-    ...loosened(named, text),
+    ...sourcedFiles(named, text),
+    ...loosened(named, text, nested),
     ...(kind === 'lint' || kind === 'build' ? [] : configurations(named, text, nested)),
   ].filter((part) => part !== null)
   return parts.length === 0 ? null : parts.map(shortened).join('\n')
@@ -61,11 +62,13 @@ function packageScript(command: string, text: ReadText): string | null {
 }
 
 /** Lines that leave sources out of a type check or let a test of CTest pass whatever its program does. */
-function loosened(named: string, text: ReadText): readonly string[] {
+function loosened(named: string, text: ReadText, nested: readonly string[]): readonly string[] {
   return looseLines
     .filter(({ by }) => by.test(named))
     .flatMap(({ path, lines }) =>
-      (text(path)?.match(lines) ?? []).map((line) => `${path}: ${line.replaceAll(/\s+/g, ' ')}`),
+      [path, ...nested.filter((each) => each.endsWith(`/${path}`))].flatMap((each) =>
+        (text(each)?.match(lines) ?? []).map((line) => `${each}: ${line.replaceAll(/\s+/g, ' ')}`),
+      ),
     )
 }
 
@@ -80,7 +83,7 @@ const looseLines = [
     by: /\bctest\b|\bcmake\b/,
     path: 'CMakeLists.txt',
     lines:
-      /\bset_tests_properties\s*\([^)]*\b(?:WILL_FAIL|DISABLED)\b[^)]*\)|\badd_test\s*\([^)]*\bCOMMAND\s+(?:true|:|echo|\$\{CMAKE_COMMAND\}\s+-E\s+(?:true|echo\w*))(?=[\s)])[^)]*\)/g,
+      /\bset_(?:tests_properties|property)\s*\([^)]*\b(?:WILL_FAIL|DISABLED|SKIP_RETURN_CODE)\b[^)]*\)|^[^#\n]*\bNDEBUG\b.*$|\badd_test\s*\([^)]*\bCOMMAND\s+(?:(?:ba)?sh\s+-c\s+["']?(?:true|:|exit 0)|true|:|echo|\$\{CMAKE_COMMAND\}\s+-E\s+(?:true|echo\w*))(?=[\s)"'])[^)]*\)/gm,
   },
 ] as const
 
@@ -141,6 +144,22 @@ function scriptsBehind(named: string, text: ReadText): readonly string[] {
   })
 }
 
+/** What files that a shell script loads say about how it ends: they could end it, or give the commands of its tests another meaning. */
+function sourcedFiles(named: string, text: ReadText): readonly string[] {
+  const scripts = [...named.matchAll(/[\w./-]+\.(?:ba)?sh\b/g)].map(([path]) => posix.normalize(path))
+  const loaded = new Set<string>()
+  for (const script of scripts.slice(0, 10))
+    for (const [, name = ''] of text(script)?.matchAll(sourcing) ?? [])
+      for (const path of [posix.normalize(name), posix.join(posix.dirname(script), name)]) loaded.add(path)
+  return [...loaded].flatMap((path) =>
+    path.startsWith('.') ? [] : fingerprint(path, text(path)?.match(decidingShell)?.join('\n') ?? null),
+  )
+}
+
+const sourcing = /^[ \t]*(?:\.|source)[ \t]+["']?(?:\$\(dirname "?\$0"?\)\/|\$\{?\w+\}?\/)?([\w./-]+)/gm
+const decidingShell =
+  /^[ \t]*(?:exit\b|trap\b.*\bexit\b|set [-+]|alias\b|(?:function[ \t]+)?(?:test|\[|assert\w*|diff|cmp|grep|set|exit)[ \t]*\(\)|(?:case|if|\[).*\$\{?(?:0|BASH_SOURCE)\b).*$/gm
+
 /** What a script behind a command checks. Other edits of it do not matter. */
 function essence(path: string, content: string): string {
   const code = content.replaceAll(/^\s*(?:#|\/\/).*$/gm, '').trim()
@@ -197,6 +216,7 @@ export const nestedNames = new Set([
   'pytest.toml',
   'entry_points.txt',
   'Cargo.toml',
+  'CMakeLists.txt',
   'meson.build',
   'Directory.Build.props',
   'Directory.Build.targets',
@@ -347,6 +367,8 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
     files: [
       '.cargo/config.toml',
       '.cargo/config',
+      // A toolchain in a directory is any program that is called cargo.
+      ['rust-toolchain.toml', /^\s*path\s*=.*$/m],
       [
         'Cargo.toml',
         allOf(/^\s*(?:autotests|harness|test|doctest|required-features|default-members|exclude)\s*=.*$/gm),

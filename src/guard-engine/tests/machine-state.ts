@@ -40,8 +40,12 @@ export function machineState(
     const found = programPath(name, root, isOwn ? path : `${root}/node_modules/.bin:${path}`)
     if (found !== null) state[`program ${name}`] = described(found, root)
   }
-  if (home === null) return state
   const named = `${command}\n${definition}`
+  const node = /\bnp[mx]\b/.test(named) ? findProgram('node', path) : null
+  const global = node === null ? '' : resolve(realPath(node), '../../etc/npmrc')
+  const lines = global === '' ? [] : matchingLines(textOf(global), npmLines)
+  if (lines.length > 0) state[global] = lines.join('; ')
+  if (home === null) return state
   for (const { by, files, lines } of settings)
     if (by.test(named))
       for (const file of files) {
@@ -246,7 +250,7 @@ function handsOn(text: string): boolean {
 
 /** Settings of npm that change the shell, the options or the program of its scripts. Without registries, which may have keys. */
 export const npmLines =
-  /^[ \t]*["']?(?:script-shell|node-options|ignore-scripts|shell-emulator|prefix|if-present|workspaces?|include-workspace-root|scriptShell|nodeOptions)["']?(?:\[\])?[ \t]*(?:[=:].*)?$/gm
+  /^[ \t]*["']?(?:script-shell|node-options|userconfig|globalconfig|ignore-scripts|shell-emulator|prefix|if-present|workspaces?|include-workspace-root|scriptShell|nodeOptions)["']?(?:\[\])?[ \t]*(?:[=:].*)?$/gm
 
 /** Settings of tools in the home that change what their commands run. */
 const settings: readonly {

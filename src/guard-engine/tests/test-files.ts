@@ -54,7 +54,7 @@ function allLanguages(): readonly TestLanguage[] {
       cases:
         /\b(?:it|test|specify)(?:\.(?:each|for|concurrent|sequential|fails|failing|only|runIf|serial|extend))*\s*(?:\(|`)|\bDeno\.test\s*\(/g,
       skipped:
-        /\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.(?:skip|todo|only|skipIf|fixme)\b|\bx(?:it|test|describe|specify)\s*\(|\bf(?:it|describe)\s*\(|\b(?:skip|todo|only)\s*:\s*(?:true|['"`])|\bthis\.skip\(\)|\bt\.skip\(|^\s*(?:process|Deno)\.(?:exit|reallyExit)\(0?\)|=>\s*\{\s*return[ \t]*;?[ \t]*$|(?:=>|\))\s*\{\s*return[ \t]*;(?!\s*\})(?=.)|\btry\s*\{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch[^{}]*\{\s*\}|^\s*(?:const|let|var)\s+(?:test|it|assert|expect)\s*=\s*(?:\([^)]*\)\s*=>|\w+\s*=>|\{|function)|^\s*function\s+(?:test|it|assert|expect)\s*\(/gm,
+        /\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.(?:skip|todo|only|skipIf|fixme)\b|\bx(?:it|test|describe|specify)\s*\(|\bf(?:it|describe)\s*\(|\b(?:skip|todo|only)\s*:\s*(?:true|['"`])|\bthis\.skip\(\)|\bt\.skip\(|^\s*(?:process|Deno)\.(?:exit|reallyExit)\(0?\)|=>\s*\{\s*return[ \t]*;?[ \t]*$|(?:=>|\))\s*\{\s*return[ \t]*;(?!\s*\})(?=.)|\btry\s*\{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch[^{}]*\{\s*\}|^\s*(?:const|let|var)\s+(?:test|it|assert|expect)\s*=\s*(?:\([^)]*\)\s*=>|\w+\s*=>|\{|function)|^\s*function\s+(?:test|it|assert|expect)\s*\(|^if \((?:false|0)\)|^[ \t]*for \(.*\bof \[\s*\]\)|\.each\(\[\s*\]\)/gm,
       assertions:
         /\bexpect(?:TypeOf)?\s*(?:\.\w+\s*)?\(|\bassert\w*\s*[.(]|\.should\b|\bt\.(?:is|not|ok|equal|deepEqual|same|throws|true|false|truthy|falsy|like|match|pass|fail)\w*\s*\(/g,
       inverted: /\b(?:it|test)(?:\.\w+)*\.(?:fails|failing)\b/g,
@@ -62,10 +62,11 @@ function allLanguages(): readonly TestLanguage[] {
     },
     {
       files: /(?:^|\/)(?:test_[^/]*|[^/]*_tests?|tests?)\.pyi?$|(?:^|\/)tests?\/(?:.*\/)?[^/]+\.py$/,
-      comments: hashes,
+      // A string by itself, which may be a test that was put away.
+      comments: /^[ \t]*#.*$|^[ \t]*(?:"""[\s\S]*?"""|'''[\s\S]*?''')[ \t]*$/gm,
       cases: /^[ \t]*(?:async[ \t]+)?def[ \t]+test\w*[ \t]*\(/gm,
       skipped:
-        /@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.(?:skip|xfail|importorskip)\(|\.skipTest\(|\bSkipTest\b|\bcollect_ignore\b|\bpytestmark\b|^[ \t]*(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^[ \t]*raise SystemExit(?:\(0?\))?[ \t]*$|^\s*__test__\s*=\s*False|^def load_tests\(|def test\w*\([^)]*\)[^:\n]*:\s*\n\s*return[ \t]*$|\btry:[ \t]*\n[^\n]*\bassert[^\n]*\n\s*except[^\n]*:\s*pass\b/gm,
+        /@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.(?:skip|xfail|importorskip)\(|\.skipTest\(|\bSkipTest\b|\bcollect_ignore\b|\bpytestmark\b|^[ \t]*(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^[ \t]*raise SystemExit(?:\(0?\))?[ \t]*$|^\s*__test__\s*=\s*False|^def load_tests\(|def test\w*\([^)]*\)[^:\n]*:\s*\n\s*return[ \t]*$|\btry:[ \t]*\n[^\n]*\bassert[^\n]*\n\s*except[^\n]*:\s*pass\b|^if (?:False|0)\b|^[ \t]*del test\w*|^[ \t]*test\w*\s*=\s*None\b|\bwith (?:contextlib\.)?suppress\((?:AssertionError|Exception|BaseException)\)|\.parametrize\([^[\n]+\[\s*\]|^[ \t]*assert \([^\n]*,\s*f?["'][^\n]*\)[ \t]*$|^[ \t]*assert\b[^\n]*\bor True[ \t]*$|^(?:async )?(def test\w*\()(?=[\s\S]*^(?:async )?\1)|^class (?!\w*(?:Test|Spec))(\w+)(?:\(\s*(?:object\s*)?\))?:(?=(?:\n+[ \t]+.*)*?\n+[ \t]+(?:async )?def test)(?![\s\S]*\b\2\b)/gm,
       assertions: /\bassert\b|\.assert\w+\(|\bpytest\.(?:raises|warns|approx)\b/g,
       ends: /^(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^raise SystemExit\b|(?<![\s\S])(?![\s\S]*\b(?:fork|subprocess|multiprocessing)\b)[\s\S]*\bos\._exit\(0\)/m,
     },
@@ -85,7 +86,7 @@ function allLanguages(): readonly TestLanguage[] {
       comments: slashes,
       cases: /#\[(?:\w+::)*test(?:\([^)]*\))?\]|#\[(?:rstest|test_case|proptest|quickcheck)\b/g,
       skipped:
-        /#\[ignore\b|#!?\[cfg\((?!test\)|feature|target_)|\bprocess::exit\(0\)|\btest\]\s*(?:async )?fn \w+\([^)]*\)[^{;]*\{\s*return;/g,
+        /#\[ignore\b|#!?\[cfg\((?!test\)|feature|target_)|\bprocess::exit\(0\)|\btest\]\s*(?:async )?fn \w+\([^)]*\)[^{;]*\{\s*return;|\bcatch_unwind\(\|\|\s*\{?\s*(?:debug_)?assert/g,
       inverted: /#\[should_panic\b/g,
       assertions: /\b(?:debug_)?(?:assert|assert_eq|assert_ne|assert_matches|prop_assert\w*|panic)!/g,
       anywhere: true,
