@@ -583,6 +583,23 @@ test('the gate runs a linter that the agent left out itself, if the agent ran it
   expect(toRun([whole], ['make lint', 'pytest tests/test_a.py'])).toEqual([])
 })
 
+test('the gate runs a linter that the agent left out also beside tests that failed before the session', () => {
+  const work = guardStory(rules)
+  const commands = [declaredAs('pytest'), lint]
+  work.start(commands)
+  if (work.disk.project) work.disk.project = { ...work.disk.project, commands }
+  work.run('pytest', redPytest('test_time.py::test_year'))
+  work.edit('a.py', 'T1')
+  work.run('pytest', redPytest('test_time.py::test_year'))
+  const { history, settings, disk } = work
+  const toRun = () =>
+    commandsToVerify({ history: work.history, settings, project: disk.project, tree: disk.tree })
+  expect(history.evidence.atStart).toBeDefined()
+  expect(toRun()).toEqual([lint])
+  work.run('pytest', redPytest('test_time.py::test_year', 'test_time.py::test_day'))
+  expect(toRun()).toEqual([])
+})
+
 test('a refusal stays short for any project name and any number of commands', () => {
   const work = story()
   work.start(Array.from({ length: 60 }, (_, index) => declaredAs(`./check-${index}.sh ${'x'.repeat(900)}`)))

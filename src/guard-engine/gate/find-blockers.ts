@@ -197,7 +197,7 @@ export function commandsToVerify(known: {
     const evidence = currentEvidence({ history, settings, facts: { changes, verify: [] } }, tree)
     const open = required
       .map((each) => inPackages(commandStatus(each, evidence, tree), { evidence, tree, change }))
-      .filter(({ kind }) => kind !== 'green')
+      .filter((each) => each.kind !== 'green' && oldFailure(each, evidence, history.evidence).length === 0)
     const unclear = open.filter(({ declared }) => isUnclear(declared, { ...known, tree, evidence }))
     const isChecked = open.length < required.length || unclear.length > 0
     const isOurs = (status: CommandStatus): boolean =>
