@@ -507,7 +507,9 @@ export interface GateHistory {
   readonly refusedFor?: Readonly<Record<string, readonly string[]>>
   /** How much of the plan the user asked for; absent for all of it. */
   readonly scope?: PlanScope
-  /** The same for subagents, by type, from the prompts they were started with. */
+  /** Names in prompts of the user that asked to remove something. */
+  readonly toRemove?: readonly string[]
+  /** How much of the plan subagents were asked for, by type, from the prompts they were started with. */
   readonly subagentScopes?: Readonly<Record<string, PlanScope>>
 }
 

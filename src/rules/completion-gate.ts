@@ -9,6 +9,7 @@ import { namedFiles } from '../guard-engine/gate/change-influence.ts'
 import { type Blockers, findBlockers, openPlan, putAwayWork } from '../guard-engine/gate/find-blockers.ts'
 import { claimsAllDone } from '../guard-engine/gate/plan-scope.ts'
 import { blockerSummary, refusalText } from '../guard-engine/gate/refusal-text.ts'
+import { isTestOf } from '../guard-engine/gate/removal-asked.ts'
 import { hasTicked, runsOn } from '../guard-engine/history/gate.ts'
 import { callLabel } from '../guard-engine/history/protection.ts'
 import { sumOf } from '../guard-engine/history/session.ts'
@@ -189,7 +190,7 @@ function decideEnd(scene: Scene, event: Stop, tree: string): RuleAnswer {
   const found = findBlockers(scene, tree)
   const blockers = settings.checklist.tdd === 'require' ? found : { ...found, untested: [] }
   const weakened = settings.checklist.requireTestsPass ? namedWeakenings(scene) : []
-  const fresh = weakened.filter(({ key }) => !history.session.warned.includes(key))
+  const fresh = refusable(weakened, history)
   const isOpen = blockerSummary(blockers).length > 0 || fresh.length > 0
   const answer = isOpen
     ? refusedOrCapped(scene, event, tree, blockers, weakened)
@@ -229,8 +230,8 @@ function refusedOrCapped(
   weakened: readonly Weakening[],
 ): RuleAnswer {
   const { history, settings } = scene
-  const { gate, session } = history
-  const fresh = weakened.filter(({ key }) => !session.warned.includes(key))
+  const { gate } = history
+  const fresh = refusable(weakened, history)
   const words = blockerSummary(blockers)
   const refused = Object.hasOwn(gate.refusals, who(event)) ? (gate.refusals[who(event)] ?? 0) : 0
   const { maxRefusals } = settings.checklist
@@ -318,6 +319,13 @@ function noted({ history }: Scene, answer: RuleAnswer, notes: readonly SideNote[
 interface Weakening {
   readonly text: string
   readonly key: string
+  /** The user asked for it, so it is only named. */
+  readonly isAsked: boolean
+}
+
+/** Each is refused once. */
+function refusable(weakened: readonly Weakening[], { session }: Scene['history']): readonly Weakening[] {
+  return weakened.filter(({ key, isAsked }) => !isAsked && !session.warned.includes(key))
 }
 
 function namedWeakenings({ history, facts }: Scene): readonly Weakening[] {
@@ -330,7 +338,12 @@ function namedWeakenings({ history, facts }: Scene): readonly Weakening[] {
   const tamed = facts.changes?.[history.gate.baseTree ?? '']?.tamed ?? []
   return [...texts, ...(isExplained ? [] : fewer), ...tamed, ...noLongerDeclared(history, facts)]
     .slice(0, maxWeakened)
-    .map((text) => ({ text, key: weakeningKey(text) }))
+    .map((text) => ({ text, key: weakeningKey(text), isAsked: wasAskedFor(text, history.gate) }))
+}
+
+function wasAskedFor(weakening: string, { toRemove = [] }: Scene['history']['gate']): boolean {
+  const [, deleted] = /^"(.+)" with \d+ tests? was deleted$/.exec(weakening) ?? []
+  return deleted !== undefined && isTestOf(deleted, toRemove)
 }
 
 /** Checks that were written down when the session began. They are still demanded in it, but not in the next one. */
@@ -381,7 +394,7 @@ function passed(
     ...weak.map((text) => `weakened: ${text}`),
   ].join('; ')
   const list = weak.map((text) => `- ${text}`).join('\n')
-  if (weak.some(isLess)) {
+  if (weakened.some(({ text, isAsked }) => !isAsked && isLess(text))) {
     const notice = `Gantry guard: green, but not verified, because the checks were weakened:\n${list}\nLater work is compared with these checks. If they are wrong, ask for them back.`
     return withNotes(ended(event, 'CAPPED', tree, why, notice), testsSeen(scene))
   }

@@ -13,6 +13,7 @@ import type {
   TestInventory,
 } from '../contract.ts'
 import { askedScope } from '../gate/plan-scope.ts'
+import { namesToRemove } from '../gate/removal-asked.ts'
 
 const maxSubagents = 100
 const maxWaived = 50
@@ -73,7 +74,15 @@ function atPrompt(state: GateHistory, event: LedgerEvent): GateHistory {
     if (event.flag === true) return { ...state, promptId }
     const { scope, ...rest } = state
     const asked = scopeAsked(event.text ?? '', rest, scope)
-    return { ...rest, promptId, refusals: {}, refusedFor: {}, ...(asked !== null && { scope: asked }) }
+    const toRemove = [...(state.toRemove ?? []), ...namesToRemove(event.text ?? '')].slice(-maxNames)
+    return {
+      ...rest,
+      promptId,
+      refusals: {},
+      refusedFor: {},
+      ...(asked !== null && { scope: asked }),
+      ...(toRemove.length > 0 && { toRemove }),
+    }
   }
   if (event.agentId !== null || event.promptId === null || event.promptId === state.promptId) return state
   const { promptId } = event
