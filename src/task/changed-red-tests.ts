@@ -60,8 +60,9 @@ export async function changedRedTests(
   for (const path of tests) {
     const { before, after, text, now } = await textsOf(path)
     if (after === null || now === null) continue
+    const there = [now, ...moved].flatMap(linesOf).map(withoutName)
     const cut = isNameless
-      ? before.find((line) => isCode(line) && !isKept(line, [now, ...moved].flatMap(linesOf)))
+      ? before.find((line) => isCode(line) && !isKept(withoutName(line), there))
       : undefined
     const isEvaded = isNameless && mayEvade(before, after)
     if (cut !== undefined || isEvaded)
@@ -137,6 +138,11 @@ const testData =
 
 const besideTests =
   /(?:^|\/)(?:tests?|specs?|__tests__)\/|(?:^|\/)(?:test_[^/]*|conftest)\.py$|[._-](?:test|spec)\.\w+$/
+
+/** A test may get another name. */
+function withoutName(line: string): string {
+  return line.replace(/^((?:test|it|describe)\(\s*)(['"`]).*?\2/, '$1')
+}
 
 function isCode(line: string): boolean {
   return !/^(?:\/\/|#(?!define)|\*|import\b)/.test(line)
