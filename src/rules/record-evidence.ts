@@ -122,7 +122,9 @@ function runsOf(
   const directory = scene.traits.keepsShell === true ? null : (start ?? event.cwd)
   const read = (name: string) => world.readText(`${root}/${name}`, maxFileBytes)
   const declared = knownCommands(scene)
-  const script = unrollLoops(action.command)
+  const script = unrollLoops(action.command, (path) =>
+    directory === null ? null : world.list(resolve(directory, path)),
+  )
   const known = declared.length === 0 ? testsIn(script, { root, directory }) : declared
   const packages = packageChecksIn(script, known, { root, cwd: directory, world, read })
   const place: RunPlace = {

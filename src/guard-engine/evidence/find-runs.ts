@@ -63,6 +63,8 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
       .replaceAll(printedLater, '{ $2\n} | cat')
       .replaceAll(namedRoot, 'cd "$$(git rev-parse --show-toplevel)$2"')
       .replaceAll(cargoParts, '$1$2'),
+    (path) =>
+      given.directory === null ? null : (given.list?.(posix.resolve(given.directory, path)) ?? null),
   )
   const texts = [script, given.read('package.json')?.replace(/^[\s\S]*?"scripts"/, '') ?? '']
   const place = { ...given, free: texts.every((text) => !readsVariables.test(text)) }
