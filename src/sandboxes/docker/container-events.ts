@@ -4,10 +4,20 @@ import { onWire } from './call-engine.ts'
 import type { EngineConnection } from './connect-engine.ts'
 
 /** The engine's events of one container. */
-export type ContainerEvents = ReturnType<typeof followContainer>
+export interface ContainerEvents {
+  /** How often it has run out of memory. */
+  oomCount(): number
+  /** How often someone has sent it a signal through the engine. */
+  killCount(): number
+  /** Resolves when an exec or the container has ended, or the engine has stopped sending events. */
+  endOf(execId: string): Promise<void>
+  close(): void
+  /** Aborted by `close`. */
+  readonly closed: AbortSignal
+}
 
 /** Listens from before the container is created. Events that are lost when the engine dies are found by asking it. */
-export function followContainer(connection: EngineConnection, name: string) {
+export function followContainer(connection: EngineConnection, name: string): ContainerEvents {
   const stop = new AbortController()
   const ended = new Set<string>()
   const waiting = new Map<string, () => void>()
@@ -35,15 +45,11 @@ export function followContainer(connection: EngineConnection, name: string) {
     over()
   })
   return {
-    /** How often it has run out of memory. */
-    oomCount: (): number => ooms,
-    /** How often someone has sent it a signal through the engine. */
-    killCount: (): number => kills,
-    /** Resolves when an exec or the container has ended, or the engine has stopped sending events. */
-    endOf: (execId: string): Promise<void> =>
+    oomCount: () => ooms,
+    killCount: () => kills,
+    endOf: (execId) =>
       isOver || ended.has(execId) ? Promise.resolve() : new Promise((settle) => waiting.set(execId, settle)),
-    close: (): void => stop.abort(),
-    /** Aborted by `close`. */
+    close: () => stop.abort(),
     closed: stop.signal,
   }
 }
