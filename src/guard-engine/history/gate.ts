@@ -12,8 +12,8 @@ import type {
   PlanScope,
   TestInventory,
 } from '../contract.ts'
+import { namesToRemove } from '../gate/names-to-remove.ts'
 import { askedScope } from '../gate/plan-scope.ts'
-import { namesToRemove } from '../gate/removal-asked.ts'
 
 const maxSubagents = 100
 const maxWaived = 50
