@@ -112,7 +112,7 @@ async function answerOf(url: string, init: RequestInit = {}): Promise<Record<str
     const response = await fetch(url, {
       ...init,
       redirect: 'error',
-      signal: AbortSignal.timeout(2_000),
+      signal: AbortSignal.timeout(10_000),
     })
     return response.ok ? (asObject(await response.json()) ?? {}) : {}
   } catch {
