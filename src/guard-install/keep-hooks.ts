@@ -115,7 +115,7 @@ function writeHooks(
 function troubleOf(
   receipt: Receipt,
   env: Variables,
-  /** A newer Gantry calls hooks outdated that nobody changed. */
+  /** A newer Gantry calls hooks outdated although they were not changed. */
   bad: readonly HookPresence['kind'][],
 ): MissingHook | null {
   const { path, written } = receipt

@@ -4,10 +4,8 @@ import type { Rule } from './contract.ts'
 import { countEdits } from './count-edits.ts'
 import { detectLoops } from './detect-loops.ts'
 import { injectContext } from './inject-context.ts'
-
 import { keepHooks } from './keep-hooks.ts'
 import { noticeChanges } from './notice-changes.ts'
-
 import { protectFiles } from './protect-files.ts'
 import { protectItself } from './protect-itself.ts'
 import { recordEvidence } from './record-evidence.ts'

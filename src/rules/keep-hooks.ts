@@ -41,7 +41,7 @@ function missingHooks({ event, facts, history }: Scene): RuleAnswer | null {
       const since = sinceMs === null ? '' : ` since ${new Date(sinceMs).toISOString()} at the latest`
       const where = isOfUser ? '--scope user' : `--root ${root}`
       const [what, first] =
-        why === undefined ? ['are missing', ''] : [`do not run (${why})`, 'mend that file, then ']
+        why === undefined ? ['are missing', ''] : [`do not run (${why})`, 'fix that file, then ']
       return `Gantry: the hooks of ${agent} ${what} in ${path}${since}. Sessions of ${agent} there are NOT guarded. To put them back: ${first}gantry guard install --agent ${agent} ${where}. If you removed them: gantry guard uninstall --agent ${agent} ${where}.`
     }),
     ...(gone.length > 5 ? [`Gantry: hooks are missing in ${gone.length - 5} more files.`] : []),

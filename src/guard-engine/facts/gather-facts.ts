@@ -311,7 +311,7 @@ async function gatherBranches(
 async function gatherProtected(facts: GrowingFacts, request: Gathering): Promise<void> {
   const { event, history, settings, nowMs } = request
   const { watchProtected } = await import('../protection/watch-protected.ts')
-  // A look that nobody hears of would hide what it found.
+  // A look without a message would hide what it found.
   if (request.isLate()) return
   const { enforcement, restore } = settings.fileProtection
   const isBegin = event.kind === 'session_start'

@@ -44,7 +44,7 @@ export const repeatedError: LoopDetector = (calls, threshold) => {
   for (const call of calls.slice(0, -1).toReversed()) {
     if (isEdit(call)) edited = true
     else if (isSameError(call, last)) {
-      // An earlier state of the files, as after `git stash pop`, is no new attempt.
+      // An earlier state of the files, as after `git stash pop`, is not a new attempt.
       if (changed(call, later, edited) && (call.tree === null || !trees.has(call.tree))) times += 1
       trees.add(call.tree)
       later = call

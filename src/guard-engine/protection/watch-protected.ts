@@ -149,7 +149,7 @@ function undone(
     return { ...change, restored: false, why: 'there is no private copy of it' }
   makePrivateDirectories(aside)
   if (is?.isCopied === true && was !== null) writePrivateFileAtomic(kept, readCopy(copies, is.hash) ?? '')
-  // A new file, or something that is no file where one was.
+  // A new file, or something that is not a file where one was.
   const isInTheWay = is !== null && (was === null || is.kind !== was.kind)
   const moved = isInTheWay ? moveAside(path, kept) : clearWay(path, root, kept)
   const failed = moved ?? (was === null || copy === null ? null : putBack(path, { ...was, content: copy }))

@@ -126,7 +126,7 @@ function described(found: string, root: string): string {
 }
 
 /**
- * Why a program that the call names by its path, or takes from a virtual environment, is no runner: a script that this session wrote, and
+ * Why a program that the call names by its path, or takes from a virtual environment, is not a runner: a script that this session wrote, and
  * that starts nothing. What an installer writes starts the real program. null when there is none.
  */
 export function fakeRunner(
