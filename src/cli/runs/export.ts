@@ -5,7 +5,7 @@ import type { GantryEvent } from '../../core/event.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import { makeDirectories, readTextIfExists } from '../../io/directory.ts'
 import { writeJsonAtomic } from '../../io/files.ts'
-import type { AtifTrajectory } from '../../report/atif/schema.ts'
+import type { AtifTrajectory } from '../../report/atif/trajectory.ts'
 import { findTrial } from '../../store/find-trial.ts'
 import type { CliContext } from '../context.ts'
 

@@ -1,7 +1,7 @@
 import type { MessageEvent, ToolCallEvent, ToolResultEvent, UsageEvent } from '../../core/event.ts'
 import { defined, isObject } from '../../core/json-fields.ts'
 import type { TokenUsage } from '../../core/trial.ts'
-import type { AtifMetrics, AtifResult, AtifStep, AtifToolCall, AtifTrajectory } from './schema.ts'
+import type { AtifMetrics, AtifResult, AtifStep, AtifToolCall, AtifTrajectory } from './trajectory.ts'
 
 /** The steps of one agent, the main one or a subagent, from its events in their order. */
 export type StepList = ReturnType<typeof createStepList>

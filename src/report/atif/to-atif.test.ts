@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { atifSchema } from '../../../test/support/atif-schema.ts'
 import { sampleRecord } from '../../../test/support/sample-run.ts'
 import type { GantryEvent, Untimed } from '../../core/event.ts'
-import { atifSchema } from './schema.ts'
 import { type AtifFacts, toAtif } from './to-atif.ts'
 
 const trial = sampleRecord({

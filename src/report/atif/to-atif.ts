@@ -1,8 +1,8 @@
 import type { CompleteEvent, GantryEvent, SessionEvent } from '../../core/event.ts'
 import { defined } from '../../core/json-fields.ts'
 import type { TrialRecord } from '../../core/trial.ts'
-import { type AtifTrajectory, atifVersion } from './schema.ts'
 import { createStepList, finalMetrics, type StepList } from './step-list.ts'
+import { type AtifTrajectory, atifVersion } from './trajectory.ts'
 
 export interface AtifFacts {
   readonly trial: TrialRecord

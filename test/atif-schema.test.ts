@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { atifSchema } from './schema.ts'
+import { atifSchema } from './support/atif-schema.ts'
 
 const call = { tool_call_id: 'c1', function_name: 'bash', arguments: {} }
 

@@ -4,8 +4,6 @@ import { z } from 'zod'
  * The Agent Trajectory Interchange Format, version 1.7: all its fields and rules. Other fields are rejected; Gantry's own belong
  * in `extra`.
  */
-export const atifVersion = 'ATIF-v1.7'
-
 const extra = z.record(z.string(), z.unknown()).optional()
 const count = z.int().nonnegative().optional()
 
@@ -96,13 +94,8 @@ const step = z
         wrong('observation', `no call ${source_call_id} here`)
   })
 
-export type AtifStep = z.output<typeof step>
-export type AtifMetrics = z.output<typeof metrics>
-export type AtifToolCall = z.output<typeof toolCall>
-export type AtifResult = z.output<typeof observation>['results'][number]
-
 const flat = z.strictObject({
-  schema_version: z.literal(atifVersion),
+  schema_version: z.literal('ATIF-v1.7'),
   session_id: z.string().optional(),
   trajectory_id: z.string().optional(),
   agent: z.strictObject({
@@ -128,11 +121,11 @@ const flat = z.strictObject({
   extra,
 })
 
-export interface AtifTrajectory extends z.output<typeof flat> {
-  subagent_trajectories?: AtifTrajectory[] | undefined
+interface Trajectory extends z.output<typeof flat> {
+  subagent_trajectories?: Trajectory[] | undefined
 }
 
-export const atifSchema: z.ZodType<AtifTrajectory> = flat
+export const atifSchema: z.ZodType<Trajectory> = flat
   .extend({
     get subagent_trajectories() {
       return z.array(atifSchema).optional()
