@@ -18,7 +18,7 @@ export function fileOutput(path: string) {
   const flush = (): OpenFile =>
     translated(path, () => {
       opened ??= open(path)
-      writeAll(opened.fd, pending.join(''))
+      fs.writeFileSync(opened.fd, pending.join(''))
       pending = []
       pendingChars = 0
       return opened
@@ -151,11 +151,6 @@ function open(path: string): OpenFile {
   makeDirectories(dirname(target))
   const temporary = `${target}.${process.pid}.${randomSuffix(4)}.tmp`
   return { fd: fs.openSync(temporary, 'wx'), temporary, target }
-}
-
-function writeAll(fd: number, text: string): void {
-  const bytes = Buffer.from(text)
-  for (let at = 0; at < bytes.length; ) at += fs.writeSync(fd, bytes, at)
 }
 
 function translated<T>(path: string, act: () => T): T {

@@ -26,43 +26,27 @@ const aboutTransport = new Set(['content-encoding', 'content-length', 'transfer-
 
 /** Sends one request, without retries or redirects, so a key reaches only its host. */
 export async function httpFetch(request: OutgoingRequest): Promise<Fetched> {
-  const stop = new AbortController()
-  const interrupted = (): void => stop.abort(request.signal.reason)
-  request.signal.addEventListener('abort', interrupted, { once: true })
-  if (request.signal.aborted) interrupted()
-  let late = false
-  const timer = setTimeout(() => {
-    late = true
-    stop.abort()
-  }, request.firstByteTimeoutMs)
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), request.firstByteTimeoutMs)
   try {
     const response = await fetch(request.url, {
       method: request.method,
       headers: { ...request.headers, 'accept-encoding': 'identity' },
       redirect: 'manual',
-      signal: stop.signal,
+      signal: AbortSignal.any([request.signal, late.signal]),
       ...(request.body !== undefined && { body: Uint8Array.from(request.body) }),
     })
     return {
       kind: 'answer',
       status: response.status,
       headers: Object.fromEntries([...response.headers].filter(([name]) => !aboutTransport.has(name))),
-      body: bodyOf(response, () => request.signal.removeEventListener('abort', interrupted)),
+      body: response.body ?? new Blob().stream(),
     }
   } catch (cause) {
-    request.signal.removeEventListener('abort', interrupted)
-    const reason = late ? `no answer within ${request.firstByteTimeoutMs} ms` : reasonOf(cause)
+    const reason = late.signal.aborted ? `no answer within ${request.firstByteTimeoutMs} ms` : reasonOf(cause)
     return { kind: 'unreachable', message: `${hostOf(request.url)} cannot be reached: ${reason}` }
   } finally {
     clearTimeout(timer)
-  }
-}
-
-async function* bodyOf(response: Response, ended: () => void): AsyncGenerator<Uint8Array> {
-  try {
-    if (response.body !== null) yield* response.body
-  } finally {
-    ended()
   }
 }
 

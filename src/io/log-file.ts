@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { translated } from './fs-error.ts'
 
 export type LogFile = ReturnType<typeof createLogFile>
@@ -8,10 +8,7 @@ export function createLogFile(path: string) {
   const fd = translated(`write ${path}`, () => openSync(path, 'wx', 0o644))
   let open = true
   return {
-    write: (bytes: Uint8Array): void =>
-      translated(`write ${path}`, () => {
-        for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
-      }),
+    write: (bytes: Uint8Array): void => translated(`write ${path}`, () => writeFileSync(fd, bytes)),
     close: (): void => {
       if (open) closeSync(fd)
       open = false

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { asInteger, asObject, asString, type JsonObject, parseJson } from '../core/json-fields.ts'
@@ -24,12 +24,12 @@ export function writeSections(path: string, head: JsonObject, sections: Iterable
   translated(`write ${path}`, () => {
     const fd = openSync(temporary, 'wx')
     try {
-      const line = (value: unknown): void => writeAll(fd, Buffer.from(`${JSON.stringify(value)}\n`))
+      const line = (value: unknown): void => writeFileSync(fd, `${JSON.stringify(value)}\n`)
       line(head)
       let count = 0
       for (const { name, bytes } of sections) {
         line({ name, bytes: bytes.length, sha256: sha256(bytes) })
-        writeAll(fd, bytes)
+        writeFileSync(fd, bytes)
         count += 1
       }
       line({ sections: count })
@@ -106,8 +106,4 @@ function damaged(path: string): GantryError {
   return new GantryError('CORRUPT', `${path} is damaged or incomplete`, {
     hint: 'Copy it again from the machine that made it, or make it again there with "gantry runs report".',
   })
-}
-
-function writeAll(fd: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
 }

@@ -74,7 +74,7 @@ async function probeSdk({ config, base }: ClaudeSdkAgent, { env }: ProbeContext)
     version === null ? null : judgeVersion({ name: sdkPackage, supported, install: installSdk }, version)
   const program =
     config.binary === undefined ? null : locateProgram({ wanted: config.binary, base, install: null }, env)
-  const located = program?.kind === 'missing' ? program.problem : (judged?.problem ?? null)
+  const located = program?.problem ?? judged?.problem ?? null
   const problem =
     found === null
       ? notFound
@@ -82,7 +82,7 @@ async function probeSdk({ config, base }: ClaudeSdkAgent, { env }: ProbeContext)
         ? `${found.directory} prints no version; reinstall it with: ${installSdk}`
         : located
   return {
-    found: judged?.usable === true && program?.kind !== 'missing',
+    found: judged?.usable === true && program?.problem == null,
     version,
     authenticated: isAuthenticated({ credentials: claudeCredentials }, config, env),
     fingerprint: await fingerprintOf({

@@ -32,13 +32,9 @@ export function createCliAgent<Config extends CliConfig>(
   ): PreparedStart => {
     const wanted = config.binary ?? program
     const located = locateProgram({ wanted, base, install }, env)
-    const argv: CliStart['argv'] = [
-      located.kind === 'found' ? located.path : wanted,
-      ...launch.args,
-      ...config.args,
-    ]
+    const argv: CliStart['argv'] = [located.path ?? wanted, ...launch.args, ...config.args]
     const refused = (problem: string): PreparedStart => ({ kind: 'refused', argv, problem })
-    if (located.kind === 'missing') return refused(located.problem)
+    if (located.problem !== null) return refused(located.problem)
     if (argv.some((word) => word.includes('\0')))
       return refused('a command line cannot contain a NUL character, and its settings have one.')
     const fileProblem = signal.aborted ? null : writeLaunchFiles(launch.files ?? [], workspace)

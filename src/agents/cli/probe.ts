@@ -19,11 +19,10 @@ export async function probeCli<Config extends CliConfig>(
   const { program, supported, install } = definition
   const { config, base } = instance
   const located = locateProgram({ wanted: config.binary ?? program, base, install }, context.env)
-  const asked =
-    located.kind === 'found' ? await askVersion(definition, instance, located.path, context) : null
+  const asked = located.path === null ? null : await askVersion(definition, instance, located.path, context)
   const version = asked?.version ?? null
   const judged = version === null ? null : judgeVersion({ name: program, supported, install }, version)
-  const problem = located.kind === 'missing' ? located.problem : (asked?.problem ?? judged?.problem ?? null)
+  const problem = located.problem ?? asked?.problem ?? judged?.problem ?? null
   return {
     found: judged?.usable ?? false,
     version,
@@ -36,7 +35,7 @@ export async function probeCli<Config extends CliConfig>(
       inputs: definition.inputs?.(config) ?? [],
     }),
     supported: `${supported.from} up to, not including, ${supported.below}`,
-    ...(located.kind === 'found' && { path: located.path }),
+    ...(located.path !== null && { path: located.path }),
     ...(problem !== null && { problem }),
     ...(judged?.usable !== true && { fix: install }),
   }
@@ -118,10 +117,6 @@ function isEmpty(value: unknown): boolean {
   )
 }
 
-type LocatedProgram =
-  | { readonly kind: 'found'; readonly path: string }
-  | { readonly kind: 'missing'; readonly problem: string }
-
 interface WantedProgram {
   /** A name on PATH, or a path. */
   readonly wanted: string
@@ -134,17 +129,18 @@ interface WantedProgram {
 export function locateProgram(
   { wanted, base, install }: WantedProgram,
   env: Readonly<Record<string, string>>,
-): LocatedProgram {
-  const way = install === null ? 'install it, or give its path.' : `install it with: ${install}`
+): { readonly path: string | null; readonly problem: string | null } {
+  const way = install === null ? '.' : `; install it with: ${install}`
   if (!wanted.includes('/')) {
     const path = findProgram(wanted, env.PATH ?? '')
-    if (path !== null) return { kind: 'found', path }
-    return { kind: 'missing', problem: `${wanted} is not on the PATH of the agent; ${way}` }
+    if (path !== null) return { path, problem: null }
+    const otherwise = install === null ? '; install it, or give its path.' : way
+    return { path: null, problem: `${wanted} is not on the PATH of the agent${otherwise}` }
   }
   const path = resolve(base, wanted)
-  if (!isFile(path)) return { kind: 'missing', problem: `${path} does not exist; ${way}` }
-  if (!isExecutable(path)) return { kind: 'missing', problem: `${path} is not executable; use chmod +x.` }
-  return { kind: 'found', path }
+  if (!isFile(path)) return { path: null, problem: `${path} does not exist${way}` }
+  if (!isExecutable(path)) return { path: null, problem: `${path} is not executable; use chmod +x.` }
+  return { path, problem: null }
 }
 
 /** The first `1.2.3` or `1.2.3-beta.1` in the output of a program; null when there is none. */

@@ -11,7 +11,7 @@ import type { AgentDriver, AgentOutcome, AgentProbe, AgentRequest, ProbeContext 
 import { notStarted } from '../process/not-started.ts'
 import { createLineReader, createTextReader, type OutputReader } from '../process/output-reader.ts'
 import { playProcess } from '../process/play-process.ts'
-import { type Argv, anchorPaths, type CommandAgent, locateProgram, prepareLaunch } from './launch.ts'
+import { type Argv, anchorPaths, type CommandAgent, prepareLaunch, programOf } from './launch.ts'
 import { type CommandAgentConfig, commandAgentSchema } from './schema.ts'
 import { createStreamParser as createEventParser } from './stream.ts'
 
@@ -114,7 +114,7 @@ const versionTimeoutMs = 10_000
 export async function probeCommand(agent: CommandAgent, context: ProbeContext): Promise<AgentProbe> {
   const { config, base } = agent
   const argv = anchorPaths(config.command, base)
-  const found = locateProgram(argv, context.env)
+  const found = programOf(argv, context.env)
   const version = found.path === null ? null : await askVersion(agent, context)
   const problem = found.problem ?? version?.problem ?? null
   return {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import { findProgram, isExecutable } from '../../io/find-program.ts'
 import { pathBelow } from '../../io/path-below.ts'
-import { isFile, pathKind } from '../../io/path-kind.ts'
+import { pathKind } from '../../io/path-kind.ts'
 import { writePrivateFile } from '../../io/temporary-directory.ts'
+import { locateProgram } from '../cli/probe.ts'
 import type { AgentInstance, AgentRequest, ProbeContext } from '../contract.ts'
 import { type CommandAgentConfig, promptWay } from './schema.ts'
 
@@ -27,7 +27,7 @@ export function prepareLaunch({ config, base }: CommandAgent, request: AgentRequ
   return {
     argv,
     stdin: promptWay(config) === 'stdin' ? prompt : null,
-    problem: problem ?? wordProblem(argv) ?? (config.pty ? locateProgram(argv, request.env).problem : null),
+    problem: problem ?? wordProblem(argv) ?? (config.pty ? programOf(argv, request.env).problem : null),
     cleanUp: () => file?.remove(),
   }
 }
@@ -76,24 +76,8 @@ function fillPlaceholders<Name extends string>(
   return [fill(program), ...args.map(fill)]
 }
 
-/** The path of the program, or why it cannot be used. */
-export function locateProgram([program]: Argv, env: ProbeContext['env']) {
-  // `{workspace}/agent` is known only in the trial.
+/** The path of the program, or why it cannot be used. `{workspace}/agent` is known only in the trial. */
+export function programOf([program]: Argv, env: ProbeContext['env']) {
   if (program.startsWith('{')) return { path: program, problem: null }
-  if (!program.includes('/')) {
-    const path = findProgram(program, env.PATH ?? '')
-    return {
-      path,
-      problem:
-        path === null ? `${program} is not on the PATH of the agent; install it or give its path.` : null,
-    }
-  }
-  if (!isFile(program)) return { path: null, problem: `${program} does not exist.` }
-  if (!isExecutable(program)) {
-    return {
-      path: null,
-      problem: `${program} is not executable; use chmod +x, or write its interpreter before it.`,
-    }
-  }
-  return { path: program, problem: null }
+  return locateProgram({ wanted: program, base: '/', install: null }, env)
 }
