@@ -1,15 +1,17 @@
 import { Command } from 'commander'
 import type { CliContext } from '../context.ts'
 import { pluginAnalyzeCommand } from './analyze.ts'
-import { pluginEvaluateCommand } from './evaluate.ts'
-import { pluginExecuteCommand } from './execute.ts'
-import { pluginGenerateCommand } from './generate.ts'
 import { pluginHooksCommand } from './hooks.ts'
 import { pluginInitCommand } from './init.ts'
 import { pluginListCommand } from './list.ts'
 import { pluginReportCommand } from './report.ts'
-import { pluginResumeCommand } from './resume.ts'
-import { pluginRunCommand } from './run.ts'
+import {
+  pluginEvaluateCommand,
+  pluginExecuteCommand,
+  pluginGenerateCommand,
+  pluginResumeCommand,
+  pluginRunCommand,
+} from './stage-commands.ts'
 
 /** `gantry plugin`: does each component of a Claude Code plugin fire when it should, and only then? */
 export function pluginCommand(context: CliContext): Command {
