@@ -10,22 +10,9 @@ export function helpParagraphs(...paragraphs: readonly string[]): (context: AddH
   return ({ command, error }) => {
     const { getOutHelpWidth, getErrHelpWidth } = command.configureOutput()
     const columns = (error ? getErrHelpWidth : getOutHelpWidth)?.() ?? 80
-    const linesOf = (line: string): readonly string[] =>
-      line.startsWith(' ') ? [line] : wrapped(line, Math.max(columns, minColumns))
-    return paragraphs.map((paragraph) => `\n${paragraph.split('\n').flatMap(linesOf).join('\n')}`).join('\n')
+    const help = command.createHelp()
+    const wrapped = (line: string): string =>
+      line.startsWith(' ') ? line : help.boxWrap(line, Math.max(columns, minColumns))
+    return paragraphs.map((paragraph) => `\n${paragraph.split('\n').map(wrapped).join('\n')}`).join('\n')
   }
-}
-
-/** Help texts have no wide characters, so their length is their width. Measuring would load a library at every start. */
-function wrapped(line: string, columns: number): readonly string[] {
-  const lines: string[] = []
-  let current = ''
-  for (const word of line.split(' ')) {
-    const joined = current === '' ? word : `${current} ${word}`
-    if (current !== '' && joined.length > columns) {
-      lines.push(current)
-      current = word
-    } else current = joined
-  }
-  return [...lines, current]
 }
