@@ -11,7 +11,7 @@ import {
   pluginGenerateCommand,
   pluginResumeCommand,
   pluginRunCommand,
-} from './stage-commands.ts'
+} from './run-commands.ts'
 
 /** `gantry plugin`: does each component of a Claude Code plugin fire when it should, and only then? */
 export function pluginCommand(context: CliContext): Command {
