@@ -1,8 +1,7 @@
 import { createColors } from 'picocolors'
-import { formatDuration } from '../core/duration.ts'
+import { formatDuration, formatElapsed } from '../core/duration.ts'
 import { monotonicMs } from '../io/clock.ts'
-import { type Display, plainDisplay, type View } from '../report/console/display.ts'
-import type { ReporterContext } from '../report/contract.ts'
+import { type Display, plainDisplay, terminalContext, type View } from '../report/console/display.ts'
 import { displayWidth, shortenEnd } from '../report/display-width.ts'
 import { plainLine, plainText } from '../report/plain-text.ts'
 import type { SandboxReport } from '../sandboxes/contract.ts'
@@ -184,13 +183,7 @@ const keptChars = 4_096
 
 /** Permanent lines, and on a terminal a moving line below: the duration of the step and its last output. */
 function stepDisplay({ stdout, env, signal }: CliContext) {
-  const context: ReporterContext = {
-    sink: stdout,
-    color: stdout.color,
-    columns: stdout.columns,
-    live: stdout.isTTY && env.TERM !== 'dumb',
-    size: () => ({ columns: stdout.columns, rows: stdout.rows ?? 24 }),
-  }
+  const context = terminalContext({ stdout, env })
   const plain = plainDisplay(context)
   let display: Display = plain
   let running: View | null = null
@@ -199,7 +192,7 @@ function stepDisplay({ stdout, env, signal }: CliContext) {
   const text = (): string => {
     const state = signal.aborted ? 'being cancelled' : 'running'
     const last = output.split(/[\r\n]/).findLast((line) => line.trim() !== '') ?? ''
-    return `      ${state} ${elapsed(monotonicMs() - startedMs)}  ${plainLine(last)}`.trimEnd()
+    return `      ${state} ${formatElapsed(monotonicMs() - startedMs)}  ${plainLine(last)}`.trimEnd()
   }
   const view: View = { frame: ({ columns }) => shortenEnd(text(), columns - 1), heartbeat: text }
   /** Loaded late, because most steps of a quick verification end before it is needed. */
@@ -233,10 +226,4 @@ function stepDisplay({ stdout, env, signal }: CliContext) {
       display.stop()
     },
   }
-}
-
-/** Without tenths, which are unreadable while they change. */
-function elapsed(durationMs: number): string {
-  const seconds = Math.floor(durationMs / 1000)
-  return seconds < 60 ? `${seconds}s` : formatDuration(seconds * 1000)
 }

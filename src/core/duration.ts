@@ -42,6 +42,12 @@ export function formatDuration(durationMs: number): string {
   return pair(Math.floor(hours / 24), 'd', hours % 24, 'h')
 }
 
+/** In whole seconds, for a text that is redrawn: tenths that change every time are unreadable. */
+export function formatElapsed(durationMs: number): string {
+  const seconds = Math.round(durationMs / unitMs.s)
+  return seconds < 60 ? `${seconds}s` : formatDuration(seconds * unitMs.s)
+}
+
 function pair(large: number, largeUnit: string, small: number, smallUnit: string): string {
   return small === 0 ? `${large}${largeUnit}` : `${large}${largeUnit} ${small}${smallUnit}`
 }

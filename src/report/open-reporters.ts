@@ -2,21 +2,13 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { appendOutput, fileOutput, processOutput } from '../io/file-output.ts'
 import { isFile, pathKind } from '../io/path-kind.ts'
+import { type TerminalOutlet, terminalContext } from './console/display.ts'
 import type { Reporter, ReporterContext, Sink } from './contract.ts'
 import type { ReporterDefinition } from './define-reporter.ts'
 import { openReporter, parseReporterSpec, type ReporterSpec, sharesOutput } from './index.ts'
 
-export interface ReportOutlet {
-  readonly stdout: Sink & {
-    readonly isTTY: boolean
-    readonly columns: number
-    readonly color: boolean
-    readonly rows?: number
-  }
-  readonly env: Readonly<Record<string, string | undefined>>
+export interface ReportOutlet extends TerminalOutlet {
   readonly cwd: string
-  /** Plain lines even on a terminal. */
-  readonly plain?: boolean
 }
 
 /**
@@ -109,25 +101,6 @@ async function intoFile(path: string, open: (sink: Sink) => Promise<Reporter>): 
       }
     },
   }
-}
-
-function terminalContext({ stdout, env, plain = false }: ReportOutlet): ReporterContext {
-  const size = (): { columns: number; rows: number } => ({ columns: stdout.columns, rows: stdout.rows ?? 24 })
-  return {
-    sink: stdout,
-    color: stdout.color,
-    columns: stdout.columns,
-    live: stdout.isTTY && !plain && env.TERM !== 'dumb',
-    ...(stdout.isTTY ? { size } : {}),
-    ascii: asciiOnly(env),
-  }
-}
-
-/** Containers that support UTF-8 often set no locale, so only a locale with another encoding counts. */
-export function asciiOnly(env: ReportOutlet['env']): boolean {
-  if (env.TERM === 'dumb') return true
-  const locale = [env.LC_ALL, env.LC_CTYPE, env.LANG].find((value) => value !== undefined && value !== '')
-  return locale !== undefined && !/utf-?8/i.test(locale)
 }
 
 /** Throws GantryError USAGE when two of them would mix on standard output. */

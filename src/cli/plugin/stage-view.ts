@@ -1,12 +1,10 @@
 import { counted, formatCount } from '../../core/counted.ts'
-import { formatDuration } from '../../core/duration.ts'
+import { formatDuration, formatElapsed } from '../../core/duration.ts'
 import { monotonicMs } from '../../io/clock.ts'
 import type { PluginStage, PluginStep } from '../../plugin/contract.ts'
-import { type Display, plainDisplay, type View } from '../../report/console/display.ts'
-import { palette } from '../../report/console/palette.ts'
-import type { ReporterContext } from '../../report/contract.ts'
+import { type Display, plainDisplay, terminalContext, type View } from '../../report/console/display.ts'
+import { type Palette, palette } from '../../report/console/palette.ts'
 import { shortenEnd, wrapText } from '../../report/display-width.ts'
-import { asciiOnly } from '../../report/open-reporters.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import { formatCost } from '../../report/quantity.ts'
 import type { CliContext, CliStream } from '../context.ts'
@@ -48,27 +46,19 @@ export async function openStageView(
   if (options.mode === 'none') return silentView
   if (options.mode === 'jsonl')
     return { ...silentView, step: (step) => context.stderr.write(`${JSON.stringify(step)}\n`) }
-  const live = options.mode === 'auto' && stream.isTTY && context.env.TERM !== 'dumb'
-  const reporting: ReporterContext = {
-    sink: stream,
-    color: stream.color,
-    columns: stream.columns,
-    live,
-    size: () => ({ columns: stream.columns, rows: stream.rows ?? 24 }),
-  }
-  const display = live
+  const reporting = terminalContext({ stdout: stream, env: context.env, plain: options.mode !== 'auto' })
+  const display = reporting.live
     ? (await import('../../report/console/live-display.ts')).liveDisplay(reporting)
     : plainDisplay(reporting)
-  return stageView(display, stream, context, options)
+  return stageView(display, stream, palette(reporting.color, reporting.ascii ?? false), options)
 }
 
 function stageView(
   display: Display,
   stream: CliStream,
-  { env }: CliContext,
+  paint: Palette,
   { verbose, barWidth, promptLength }: StageViewOptions,
 ): StageView {
-  const paint = palette(stream.color, asciiOnly(env))
   let stage: PluginStage = 'analysis'
   let total = 0
   let done = 0
@@ -83,7 +73,7 @@ function stageView(
       `${formatCount(done)} of ${formatCount(total)}`,
       ...(bad > 0 ? [`${formatCount(bad)} broken`] : []),
       formatCost(costUsd),
-      `${seconds(elapsedMs)}${left === null ? '' : `, about ${seconds(left)} left`}`,
+      `${formatElapsed(elapsedMs)}${left === null ? '' : `, about ${formatElapsed(left)} left`}`,
     ].join(', ')
   }
   const bar = (): string => {
@@ -174,9 +164,4 @@ const unitOf: Readonly<Record<PluginStage, string>> = {
   generation: 'scenario',
   execution: 'trial',
   evaluation: 'trial',
-}
-
-/** Tenths that change at every redraw are distracting. */
-function seconds(ms: number): string {
-  return ms < 59_500 ? `${Math.round(ms / 1000)}s` : formatDuration(Math.round(ms / 1000) * 1000)
 }

@@ -383,12 +383,12 @@ test('the live view shows progress, running trials and finished trials, and leav
     '✗ create-note (claude-code, opus)            10.0s  $0.0421',
     '    no file',
     '',
-    '█░░░░░░░░░░░░░░░░░░░░░░░  1 of 40  10.0s, about 1m 38s left',
+    '█░░░░░░░░░░░░░░░░░░░░░░░░░  1 of 40  10s, about 1m 38s left',
     '✓ 0  ✗ 1  19 running',
-    '10.0s  a-case-with-a-very-long-n…at-does-not-fit-1 (codex)',
-    '10.0s  a-case-with-a-very-long-n…at-does-not-fit-2 (codex)',
-    '10.0s  a-case-with-a-very-long-n…at-does-not-fit-3 (codex)',
-    '10.0s  a-case-with-a-very-long-n…at-does-not-fit-4 (codex)',
+    '10s  a-case-with-a-very-long-na…hat-does-not-fit-1 (codex)',
+    '10s  a-case-with-a-very-long-na…hat-does-not-fit-2 (codex)',
+    '10s  a-case-with-a-very-long-na…hat-does-not-fit-3 (codex)',
+    '10s  a-case-with-a-very-long-na…hat-does-not-fit-4 (codex)',
     'and 15 more',
   ])
   await reporter.runEnded?.(sampleRun([sampleRecord({ verdict: 'fail', reason: 'no file' })]))

@@ -1,5 +1,5 @@
 import { formatCount } from '../../core/counted.ts'
-import { formatDuration } from '../../core/duration.ts'
+import { formatElapsed } from '../../core/duration.ts'
 import type { TrialRecord } from '../../core/trial.ts'
 import { verdicts } from '../../core/verdict.ts'
 import type { RunHeader, TrialHeader } from '../contract.ts'
@@ -68,9 +68,9 @@ function barLines(progress: RunProgress, width: number, { full, empty, dim }: Pa
 }
 
 function timeText({ elapsedMs, remainingMs, done, planned }: RunProgress): string {
-  const elapsed = formatDuration(roundToSecond(elapsedMs))
+  const elapsed = formatElapsed(elapsedMs)
   if (remainingMs === null || done >= planned) return elapsed
-  return `${elapsed}, about ${formatDuration(roundToSecond(remainingMs))} left`
+  return `${elapsed}, about ${formatElapsed(remainingMs)} left`
 }
 
 function countLine({ counts, running }: RunProgress, palette: Palette): string {
@@ -88,7 +88,7 @@ function runningLines(
   { dim, ellipsis }: Palette,
 ): string[] {
   const shown = [...running.values()].slice(0, running.size > room ? room - 1 : room)
-  const times = shown.map(({ sinceMs }) => formatDuration(roundToSecond(nowMs - sinceMs)))
+  const times = shown.map(({ sinceMs }) => formatElapsed(nowMs - sinceMs))
   const timeWidth = Math.max(0, ...times.map(displayWidth))
   const lines = shown.map(({ trial }, index) => {
     const name = shortenMiddle(trialName(trial), Math.max(4, width - timeWidth - 3), ellipsis)
@@ -96,9 +96,4 @@ function runningLines(
   })
   const hidden = running.size - shown.length
   return hidden > 0 ? [...lines, dim(`and ${formatCount(hidden)} more`)] : lines
-}
-
-/** Tenths that change at every redraw are distracting. */
-function roundToSecond(ms: number): number {
-  return ms < 1000 ? 0 : Math.round(ms / 1000) * 1000
 }
