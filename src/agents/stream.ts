@@ -66,6 +66,68 @@ export function serverName(value: unknown): string {
   return status === undefined || status === 'connected' ? name : `${name} (${status})`
 }
 
+export type StreamAccount = ReturnType<typeof createAccount>
+
+/** What the lines of a stream say about its agent so far. */
+function createAccount() {
+  const meter = createUsageMeter()
+  const seen = new Set<string>()
+  const answers = new Set<unknown>()
+  let answerExpected = true
+  let finalText: string | null = null
+  let failure: FailureReport | null = null
+  return {
+    meter,
+    /** Whether a line with this id is the first of its kind. One without an id always is. */
+    isNew(kind: string, id: string | undefined): boolean {
+      const key = `${kind} ${id}`
+      if (id !== undefined && seen.has(key)) return false
+      seen.add(key)
+      return true
+    },
+    /** An answer of the main model, where the stream has ids for them. */
+    turn(id: string | undefined): void {
+      if (id !== undefined) answers.add(id)
+    },
+    /** A part of an answer, where it has none: the model answers once after the prompt and once after tool results. */
+    answered(): void {
+      if (answerExpected) answers.add(answers.size)
+      answerExpected = false
+      failure = null
+    },
+    /** A tool result. */
+    expectAnswer(): void {
+      answerExpected = true
+    },
+    said(text: string): void {
+      finalText = text
+    },
+    recovered(): void {
+      failure = null
+    },
+    failed(report: FailureReport): AgentEvents {
+      failure = report
+      return [{ event: 'error', ...report }]
+    },
+    turns: (): number => answers.size,
+    end: (): StreamEnd => ({ finalText, failure, ...meter.total() }),
+  }
+}
+
+/** A parser whose lines are read one by one, and whose account is kept beside them. */
+export function lineParser(
+  createReader: (account: StreamAccount) => (line: JsonObject) => AgentEvents,
+): StreamParser {
+  const account = createAccount()
+  const read = createReader(account)
+  return {
+    push: (line) => readLine(line, read),
+    turns: account.turns,
+    usage: account.meter.total,
+    end: account.end,
+  }
+}
+
 export type UsageMeter = ReturnType<typeof createUsageMeter>
 
 /** Adds up usage events. Cost and tokens stay unknown until an event reports them: unknown is not zero. */

@@ -8,31 +8,17 @@ import {
   defined,
   type JsonObject,
 } from '../../core/json-fields.ts'
-import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { type AgentEvents, createUsageMeter, readLine, type StreamParser } from '../stream.ts'
+import { type AgentEvents, lineParser, type StreamAccount, type StreamParser } from '../stream.ts'
 
 /** `codex exec --json`. Codex reports no prices. */
-export function createStreamParser(): StreamParser {
-  const meter = createUsageMeter()
-  const started = new Set<string>()
-  let total: JsonObject = {}
-  let turns = 0
-  /** The model answers once after the prompt and once after every tool result. */
-  let answerExpected = true
-  let finalText: string | null = null
-  let failure: FailureReport | null = null
+export const createStreamParser = (): StreamParser => lineParser(codexReader)
 
-  const answered = (): void => {
-    if (answerExpected) turns += 1
-    answerExpected = false
-    failure = null
-  }
+function codexReader({ meter, isNew, answered, expectAnswer, said, recovered, failed }: StreamAccount) {
+  let total: JsonObject = {}
 
   const toolStarted = (item: JsonObject): AgentEvents => {
-    const id = asString(item.id)
-    if (id !== undefined && started.has(id)) return []
-    if (id !== undefined) started.add(id)
+    if (!isNew('call', asString(item.id))) return []
     answered()
     return [toolCall(item)]
   }
@@ -40,7 +26,7 @@ export function createStreamParser(): StreamParser {
   const completed = (item: JsonObject): AgentEvents => {
     if (isToolItem(item)) {
       const call = toolStarted(item)
-      answerExpected = true
+      expectAnswer()
       return [...call, toolResult(item)]
     }
     const text = asString(item.text) ?? asString(item.message)
@@ -48,7 +34,7 @@ export function createStreamParser(): StreamParser {
     switch (item.type) {
       case 'agent_message':
         answered()
-        finalText = text
+        said(text)
         return [{ event: 'message', role: 'assistant', text }]
       case 'reasoning':
         answered()
@@ -61,13 +47,11 @@ export function createStreamParser(): StreamParser {
     }
   }
 
-  const failed = (message: string): AgentEvents => {
-    failure = { reason: classifyFailure(message) ?? 'unavailable', message }
-    return [{ event: 'error', ...failure }]
-  }
+  const failedBy = (message: string): AgentEvents =>
+    failed({ reason: classifyFailure(message) ?? 'unavailable', message })
 
   const used = (line: JsonObject): AgentEvents => {
-    failure = null
+    recovered()
     const usage = asObject(line.usage)
     if (usage === null) return []
     const event = usageSince(total, usage)
@@ -75,7 +59,7 @@ export function createStreamParser(): StreamParser {
     return meter.add(event)
   }
 
-  const read = (line: JsonObject): AgentEvents => {
+  return (line: JsonObject): AgentEvents => {
     const item = asObject(line.item) ?? {}
     switch (line.type) {
       case 'thread.started':
@@ -87,19 +71,12 @@ export function createStreamParser(): StreamParser {
       case 'turn.completed':
         return used(line)
       case 'turn.failed':
-        return failed(asString(asObject(line.error)?.message) ?? 'The turn failed.')
+        return failedBy(asString(asObject(line.error)?.message) ?? 'The turn failed.')
       case 'error':
-        return failed(asString(line.message) ?? 'Codex reported an error.')
+        return failedBy(asString(line.message) ?? 'Codex reported an error.')
       default:
         return []
     }
-  }
-
-  return {
-    push: (line) => readLine(line, read),
-    turns: () => turns,
-    usage: meter.total,
-    end: () => ({ finalText, failure, ...meter.total() }),
   }
 }
 

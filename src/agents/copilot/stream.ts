@@ -13,50 +13,38 @@ import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
 import {
   type AgentEvents,
-  createUsageMeter,
+  lineParser,
   messageOf,
-  readLine,
+  type StreamAccount,
   type StreamParser,
   serverName,
 } from '../stream.ts'
 
 /** `copilot --output-format json`. Pieces of messages and outputs that are repeated whole later stay raw. */
-export function createStreamParser(): StreamParser {
-  const meter = createUsageMeter()
-  const tools = createToolLog()
-  const turns = new Set<string>()
-  const counted = new Set<string>()
+export const createStreamParser = (): StreamParser => lineParser(copilotReader)
+
+function copilotReader({ meter, isNew, turn, said, recovered, failed }: StreamAccount) {
+  const tools = createToolLog(isNew)
   let servers: readonly string[] | undefined
-  let finalText: string | null = null
-  let failure: FailureReport | null = null
 
   const message = (data: JsonObject, line: JsonObject): AgentEvents => {
     const parent_id = tools.parentOf(data, line)
-    const call = asString(data.apiCallId) ?? asString(data.messageId)
     const text = asString(data.content) ?? ''
     if (parent_id === undefined) {
-      if (call !== undefined) turns.add(call)
-      if (text !== '') finalText = text
-      failure = null
+      turn(asString(data.apiCallId) ?? asString(data.messageId))
+      if (text !== '') said(text)
+      recovered()
     }
     const model = asString(data.model)
     return messageOf('assistant', text || undefined, { model, parent_id })
   }
 
   const usage = (data: JsonObject, line: JsonObject): AgentEvents => {
-    const id = asString(line.id)
-    if (id !== undefined && counted.has(id)) return []
-    if (id !== undefined) counted.add(id)
-    const event = usageOf(data)
+    const event = isNew('usage', asString(line.id)) ? usageOf(data) : null
     return event === null ? [] : meter.add(event)
   }
 
-  const failed = (data: JsonObject): AgentEvents => {
-    failure = failureOf(data)
-    return [{ event: 'error', ...failure }]
-  }
-
-  const read = (line: JsonObject): AgentEvents => {
+  return (line: JsonObject): AgentEvents => {
     const data = asObject(line.data) ?? {}
     switch (line.type) {
       case 'session.mcp_servers_loaded':
@@ -94,9 +82,9 @@ export function createStreamParser(): StreamParser {
       case 'hook.end':
         return [hookEvent(data)]
       case 'model.call_failure':
-        return tools.parentOf(data, line) === undefined ? failed(data) : []
+        return tools.parentOf(data, line) === undefined ? failed(failureOf(data)) : []
       case 'session.error':
-        return failed(data)
+        return failed(failureOf(data))
       case 'result':
         return [
           defined({ event: 'session' as const, agent: 'copilot', session_id: asString(line.sessionId) }),
@@ -104,13 +92,6 @@ export function createStreamParser(): StreamParser {
       default:
         return []
     }
-  }
-
-  return {
-    push: (line) => readLine(line, read),
-    turns: () => turns.size,
-    usage: meter.total,
-    end: () => ({ finalText, failure, ...meter.total() }),
   }
 }
 
@@ -163,11 +144,9 @@ function usageOf(data: JsonObject): Untimed<UsageEvent> | null {
 const shells: readonly string[] = ['bash', 'powershell', 'local_shell']
 
 /** Joins tool calls with their results, and subagents with the calls that started them. */
-function createToolLog() {
-  const called = new Set<string>()
+function createToolLog(isNew: StreamAccount['isNew']) {
   const answered = new Set<string>()
   const outputs = new Map<string, string[]>()
-  const printedLines = new Set<string>()
   const starters = new Map<string, string>()
 
   /** The call that started the subagent of this line; undefined for the main agent. */
@@ -177,8 +156,7 @@ function createToolLog() {
   return {
     started(data: JsonObject, line: JsonObject): AgentEvents {
       const id = asString(data.toolCallId)
-      if (id !== undefined && called.has(id)) return []
-      if (id !== undefined) called.add(id)
+      if (!isNew('call', id)) return []
       const name = asString(data.toolName) ?? 'unknown'
       const server = asString(data.mcpServerName)
       return [
@@ -196,10 +174,8 @@ function createToolLog() {
     printed(data: JsonObject, line: JsonObject): void {
       const id = asString(data.toolCallId)
       const text = asString(data.text)
-      const lineId = asString(line.id)
       if (id === undefined || text === undefined || answered.has(id)) return
-      if (lineId !== undefined && printedLines.has(lineId)) return
-      if (lineId !== undefined) printedLines.add(lineId)
+      if (!isNew('output', asString(line.id))) return
       const pieces = outputs.get(id) ?? []
       pieces.push(text)
       outputs.set(id, pieces)

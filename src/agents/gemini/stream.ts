@@ -1,33 +1,22 @@
 import type { Untimed, UsageEvent } from '../../core/event.ts'
 import { asAmount, asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
-import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { type AgentEvents, createUsageMeter, readLine, type StreamParser } from '../stream.ts'
+import { type AgentEvents, lineParser, type StreamAccount, type StreamParser } from '../stream.ts'
 import { readShellOutput } from './shell-output.ts'
 
 /** `gemini --output-format stream-json`. */
-export function createStreamParser(): StreamParser {
-  const ledger = createUsageLedger()
-  const tools = createToolLog()
-  let turns = 0
-  /** The model answers once after the prompt and once after the tool results. */
-  let answerExpected = true
+export const createStreamParser = (): StreamParser => lineParser(geminiReader)
+
+function geminiReader({ meter, isNew, answered, expectAnswer, said, recovered, failed }: StreamAccount) {
+  const usages = createUsageLedger(meter)
+  const tools = createToolLog(isNew)
   /** Text arrives in pieces; a message is everything between two other lines. */
   let pieces: string[] = []
-  let finalText: string | null = null
-  let failure: FailureReport | null = null
-
-  const answered = (): void => {
-    if (answerExpected) turns += 1
-    answerExpected = false
-    failure = null
-  }
 
   const flush = (): AgentEvents => {
     if (pieces.length === 0) return []
     const text = pieces.join('')
     pieces = []
-    finalText = text
     return [{ event: 'message', role: 'assistant', text }]
   }
 
@@ -37,22 +26,22 @@ export function createStreamParser(): StreamParser {
     if (line.role === 'user') return [{ event: 'message', role: 'user', text }]
     answered()
     pieces.push(text)
+    said(pieces.join(''))
     return line.delta === true ? [] : flush()
   }
 
-  const failed = (message: string, isFatal: boolean): AgentEvents => {
+  const failedBy = (message: string, isFatal: boolean): AgentEvents => {
     const reason = classifyFailure(message) ?? (message.startsWith('[API Error') ? 'unavailable' : null)
     if (reason === null) return [{ event: 'message', role: 'system', text: message }]
-    if (isFatal) failure = { reason, message }
-    return [{ event: 'error', reason, message }]
+    return isFatal ? failed({ reason, message }) : [{ event: 'error', reason, message }]
   }
 
   const ended = (line: JsonObject): AgentEvents => {
     const message = asString(asObject(line.error)?.message)
-    failure = null
+    recovered()
     return [
-      ...ledger.result(asObject(line.stats)),
-      ...(line.status === 'error' ? failed(message ?? 'Gemini CLI ended with an error.', true) : []),
+      ...usages(asObject(line.stats)),
+      ...(line.status === 'error' ? failedBy(message ?? 'Gemini CLI ended with an error.', true) : []),
     ]
   }
 
@@ -74,11 +63,11 @@ export function createStreamParser(): StreamParser {
       }
       case 'tool_result': {
         const events = tools.result(line)
-        if (events.length > 0) answerExpected = true
+        if (events.length > 0) expectAnswer()
         return events
       }
       case 'error':
-        return failed(asString(line.message) ?? 'Gemini CLI reported an error.', line.severity === 'error')
+        return failedBy(asString(line.message) ?? 'Gemini CLI reported an error.', line.severity === 'error')
       case 'result':
         return ended(line)
       default:
@@ -86,17 +75,10 @@ export function createStreamParser(): StreamParser {
     }
   }
 
-  const read = (line: JsonObject): AgentEvents => {
+  return (line: JsonObject): AgentEvents => {
     if (line.type === 'message' && line.role !== 'user') return message(line)
     const before = flush()
     return [...before, ...(line.type === 'message' ? message(line) : readOther(line))]
-  }
-
-  return {
-    push: (line) => readLine(line, read),
-    turns: () => turns,
-    usage: ledger.total,
-    end: () => ({ finalText: pieces.length === 0 ? finalText : pieces.join(''), failure, ...ledger.total() }),
   }
 }
 
@@ -104,32 +86,26 @@ type Counts = ReturnType<typeof countsOf>
 
 const nothing: Counts = { input: 0, output: 0, cached: 0, thinking: 0 }
 
-/** Emits the difference to the usage emitted before. */
-function createUsageLedger() {
-  const meter = createUsageMeter()
+/** `stats` of a `result` line are the totals of the session so far, per model. Emits the difference to the usage emitted before. */
+function createUsageLedger(meter: StreamAccount['meter']) {
   const counted = new Map<string, Counts>()
-  return {
-    /** `stats` of a `result` line: the totals of the session so far, per model. */
-    result(stats: JsonObject | null): AgentEvents {
-      return Object.entries(asObject(stats?.models) ?? {}).flatMap(([model, value]) => {
-        const before = counted.get(model) ?? nothing
-        const now = countsOf(asObject(value) ?? {})
-        const more = (key: keyof Counts): number => Math.max(0, now[key] - before[key])
-        counted.set(model, now)
-        const usage: Untimed<UsageEvent> = {
-          event: 'usage',
-          model,
-          input_tokens: more('input'),
-          output_tokens: more('output'),
-          cache_read_tokens: more('cached'),
-          thinking_tokens: more('thinking'),
-        }
-        const counts = [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens ?? 0]
-        return counts.every((count) => count === 0) ? [] : meter.add(usage)
-      })
-    },
-    total: meter.total,
-  }
+  return (stats: JsonObject | null): AgentEvents =>
+    Object.entries(asObject(stats?.models) ?? {}).flatMap(([model, value]) => {
+      const before = counted.get(model) ?? nothing
+      const now = countsOf(asObject(value) ?? {})
+      const more = (key: keyof Counts): number => Math.max(0, now[key] - before[key])
+      counted.set(model, now)
+      const usage: Untimed<UsageEvent> = {
+        event: 'usage',
+        model,
+        input_tokens: more('input'),
+        output_tokens: more('output'),
+        cache_read_tokens: more('cached'),
+        thinking_tokens: more('thinking'),
+      }
+      const counts = [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens ?? 0]
+      return counts.every((count) => count === 0) ? [] : meter.add(usage)
+    })
 }
 
 /** Thinking is only part of the total; it is billed as output. */
@@ -144,22 +120,20 @@ function countsOf(stats: JsonObject) {
 const shell = 'run_shell_command'
 
 /** Joins tool calls with their results: a result names only the id of its call. */
-function createToolLog() {
+function createToolLog(isNew: StreamAccount['isNew']) {
   const called = new Map<string, string>()
-  const answered = new Set<string>()
   return {
     call(line: JsonObject): AgentEvents {
       const id = asString(line.tool_id)
       const tool = asString(line.tool_name) ?? 'unknown'
-      if (id !== undefined && called.has(id)) return []
+      if (!isNew('call', id)) return []
       if (id !== undefined) called.set(id, tool)
       const command = tool === shell ? asString(asObject(line.parameters)?.command) : undefined
       return [defined({ event: 'tool_call' as const, id, tool, command, input: line.parameters })]
     },
     result(line: JsonObject): AgentEvents {
       const id = asString(line.tool_id)
-      if (id !== undefined && answered.has(id)) return []
-      if (id !== undefined) answered.add(id)
+      if (!isNew('result', id)) return []
       const failed = line.status === 'error'
       const text = asString(line.output) ?? asString(asObject(line.error)?.message) ?? ''
       const ran = id !== undefined && called.get(id) === shell && !failed

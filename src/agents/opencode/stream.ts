@@ -1,84 +1,67 @@
 import type { AgentEvent, Untimed, UsageEvent } from '../../core/event.ts'
 import { asAmount, asInteger, asObject, asString, defined, type JsonObject } from '../../core/json-fields.ts'
-import type { FailureReport } from '../contract.ts'
 import { classifyFailure } from '../failure.ts'
-import { type AgentEvents, createUsageMeter, readLine, type StreamParser } from '../stream.ts'
+import { type AgentEvents, lineParser, type StreamAccount, type StreamParser } from '../stream.ts'
 
 /** `opencode run --format json`. It contains only the main session: a subagent appears only as the call that started it. */
-export function createStreamParser(): StreamParser {
-  const meter = createUsageMeter()
-  const turns = new Set<string>()
-  const counted = new Set<string>()
-  let session: string | null = null
-  let finalText: string | null = null
-  let failure: FailureReport | null = null
+export const createStreamParser = (): StreamParser => lineParser(opencodeReader)
 
-  const said = (part: JsonObject, role: 'assistant' | 'thinking'): AgentEvents => {
+function opencodeReader({ meter, isNew, turn, said, recovered, failed }: StreamAccount) {
+  let session: string | null = null
+
+  const message = (part: JsonObject, role: 'assistant' | 'thinking'): AgentEvents => {
     const text = asString(part.text)
     if (text === undefined) return []
-    failure = null
-    if (role === 'assistant') finalText = text
+    recovered()
+    if (role === 'assistant') said(text)
     return [{ event: 'message', role, text }]
   }
 
   const used = (part: JsonObject): AgentEvents => {
-    const id = asString(part.id)
-    failure = null
-    if (id !== undefined && counted.has(id)) return []
-    if (id !== undefined) counted.add(id)
-    const usage = usageOf(part)
+    recovered()
+    const usage = isNew('usage', asString(part.id)) ? usageOf(part) : null
     return usage === null ? [] : meter.add(usage)
   }
 
-  const failed = (line: JsonObject): AgentEvents => {
+  const failedBy = (line: JsonObject): AgentEvents => {
     const error = asObject(line.error) ?? {}
     const data = asObject(error.data)
     const name = asString(error.name) ?? 'error'
     const message = asString(data?.message) ?? asString(error.message) ?? `opencode reported ${name}.`
     const reason = classifyFailure(message, asInteger(data?.statusCode))
     // An error that is not an API failure may be anything, but opencode has stopped working.
-    failure = { reason: reason ?? 'unavailable', message }
-    return [{ event: 'error', ...failure }]
+    return failed({ reason: reason ?? 'unavailable', message })
   }
 
   const readBody = (line: JsonObject): AgentEvents => {
     const part = asObject(line.part) ?? {}
     switch (line.type) {
-      case 'step_start': {
+      case 'step_start':
         // A retried step starts again, in the same message.
-        const message = asString(part.messageID)
-        if (message !== undefined) turns.add(message)
+        turn(asString(part.messageID))
         return []
-      }
       case 'text':
-        return said(part, 'assistant')
+        return message(part, 'assistant')
       case 'reasoning':
-        return said(part, 'thinking')
+        return message(part, 'thinking')
       case 'tool_use':
-        failure = null
+        recovered()
         return toolEvents(part)
       case 'step_finish':
         return used(part)
       case 'error':
-        return failed(line)
+        return failedBy(line)
       default:
         return []
     }
   }
 
-  const read = (line: JsonObject): AgentEvents => {
+  return (line: JsonObject): AgentEvents => {
     const id = asString(line.sessionID)
     const body = readBody(line)
     if (id === undefined || session !== null) return body
     session = id
     return [{ event: 'session', agent: 'opencode', session_id: id }, ...body]
-  }
-
-  return {
-    push: (line) => readLine(line, read),
-    turns: () => turns.size,
-    usage: meter.total,
-    end: () => ({ finalText, failure, ...meter.total() }),
   }
 }
 
