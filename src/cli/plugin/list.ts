@@ -6,7 +6,7 @@ import type { Column } from '../../report/text-table.ts'
 import type { RunRow } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
-import { formatAge, formatRunCost, formatRunStatus } from '../runs/format-run.ts'
+import { formatAge, formatRunCost, formatRunResult, formatRunStatus } from '../runs/format-run.ts'
 
 interface PluginListFlags {
   readonly plugin?: string
@@ -83,14 +83,7 @@ function columns(color: boolean, nowMs: number): readonly Column<Row>[] {
 function resultOf({ run: { status, totals, live }, state }: Row): string {
   if (live) return 'running'
   const ended = status === 'interrupted' && state?.error != null ? 'stopped' : status
-  if (totals === null || totals.trials === 0) return ended
-  const { pass, fail, infra, invalid } = totals.counts
-  const others = [
-    ...(infra > 0 ? [`${infra} infra`] : []),
-    ...(invalid > 0 ? [`${invalid} invalid`] : []),
-    ...(totals.not_run > 0 ? [`${totals.not_run} not run`] : []),
-  ]
-  return [`${ended} ${pass}/${pass + fail}`, ...others].join(', ')
+  return formatRunResult(ended, totals?.trials === 0 ? null : totals)
 }
 
 function document({ run, state }: Row): Readonly<Record<string, unknown>> {

@@ -25,3 +25,12 @@ export function formatAge(ageMs: number): string {
   const [largest = ''] = formatDuration(Math.max(0, ageMs)).split(' ')
   return `${largest} ago`
 }
+
+/** `fail 10/12, 1 infra`: passed of counted trials, and those not counted. */
+export function formatRunResult(status: string, totals: RunTotals | null): string {
+  if (totals === null) return status
+  const { pass, fail, infra, invalid } = totals.counts
+  const apart = Object.entries({ infra, invalid, 'not run': totals.not_run })
+  const parts = apart.flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []))
+  return [`${status} ${pass}/${pass + fail}`, ...parts].join(', ')
+}

@@ -7,7 +7,7 @@ import { type RunKind, type RunRow, runKinds } from '../../store/contract.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
 import { queueOption, withQueue } from '../queue.ts'
-import { formatAge, formatRunCost, formatRunStatus } from './format-run.ts'
+import { formatAge, formatRunCost, formatRunResult, formatRunStatus } from './format-run.ts'
 
 interface ListFlags {
   readonly queue?: string
@@ -60,7 +60,11 @@ function columns(nowMs: number, color: boolean): Column<RunRow>[] {
     },
     { title: 'KIND', dropAt: 6, text: (run) => run.kind },
     { title: 'TITLE', shorten: 'end', dropAt: 1, text: (run) => plainLine(run.title) },
-    { title: 'RESULT', text: result, paint: (text, run) => formatRunStatus(text, run.status, color) },
+    {
+      title: 'RESULT',
+      text: ({ status, totals }) => formatRunResult(status, totals),
+      paint: (text, run) => formatRunStatus(text, run.status, color),
+    },
     { title: 'COST', align: 'right', dropAt: 4, text: ({ totals }) => formatRunCost(totals) },
     {
       title: 'TIME',
@@ -70,18 +74,6 @@ function columns(nowMs: number, color: boolean): Column<RunRow>[] {
     },
     { title: 'FLAGS', dropAt: 3, text: (run) => [...run.flags, ...(run.live ? ['live'] : [])].join(' ') },
   ]
-}
-
-/** `fail 10/12, 1 infra`: passed of counted trials, and those not counted. */
-function result({ status, totals }: RunRow): string {
-  if (totals === null) return status
-  const { pass, fail, infra, invalid } = totals.counts
-  const apart = [
-    infra > 0 ? `${infra} infra` : '',
-    invalid > 0 ? `${invalid} invalid` : '',
-    totals.not_run > 0 ? `${totals.not_run} not run` : '',
-  ].filter((part) => part !== '')
-  return [`${status} ${pass}/${pass + fail}`, ...apart].join(', ')
 }
 
 function document(run: RunRow): Readonly<Record<string, unknown>> {
