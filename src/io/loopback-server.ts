@@ -37,7 +37,7 @@ export async function openLoopbackServer(options: LoopbackOptions) {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  await listen(server, port)
+  await listenOn(server, { host: '127.0.0.1', port })
   /** Ends every connection. The handlers are notified by their signals. */
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((done) => server.close(() => done()))
@@ -47,27 +47,44 @@ export async function openLoopbackServer(options: LoopbackOptions) {
   return { port: portOf(server), close }
 }
 
-async function listen(server: Server, port: number): Promise<void> {
+/** Throws GantryError LOCKED for a port in use, USAGE for an address that cannot be used. */
+export async function listenOn(server: Server, { host, port }: ListenAddress): Promise<void> {
   const listening = Promise.withResolvers<void>()
   server.once('error', listening.reject)
   try {
-    server.listen({ port, host: '127.0.0.1', backlog: 1_024 }, listening.resolve)
+    server.listen({ port, host, backlog: 1_024 }, listening.resolve)
     await listening.promise
   } catch (cause) {
-    throw unusablePort(port, cause)
+    throw unusable(host, port, cause)
   }
   server.off('error', listening.reject)
 }
 
-function unusablePort(port: number, cause: unknown): unknown {
-  const hint = 'Name another port, or none to use a free one.'
+interface ListenAddress {
+  readonly host: string
+  readonly port: number
+}
+
+function unusable(host: string, port: number, cause: unknown): unknown {
+  const refused = (code: 'LOCKED' | 'USAGE', message: string, hint: string): GantryError =>
+    new GantryError(code, message, { hint, cause })
+  const otherPort = 'Choose another port with --port, or any free one with --port 0.'
   switch (errnoOf(cause)) {
     case 'EADDRINUSE':
-      return new GantryError('LOCKED', `port ${port} on 127.0.0.1 is already in use`, { hint, cause })
+      return refused('LOCKED', `port ${port} on ${host} is already in use`, otherPort)
     case 'EACCES':
-      return new GantryError('USAGE', `port ${port} on 127.0.0.1 needs more privileges`, { hint, cause })
+      return refused('USAGE', `port ${port} on ${host} needs more privileges`, otherPort)
     case 'ERR_SOCKET_BAD_PORT':
-      return new GantryError('USAGE', `${port} is not a port`, { hint, cause })
+      return refused('USAGE', `${port} is not a port`, otherPort)
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EINVAL':
+      return refused(
+        'USAGE',
+        `${host} is not an address of this machine`,
+        'Choose one of its addresses with --host. The default is 127.0.0.1.',
+      )
     default:
       return cause
   }

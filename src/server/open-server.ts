@@ -1,18 +1,16 @@
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
-import { GantryError } from '../core/error.ts'
-import { errnoOf } from '../io/fs-error.ts'
-import { portOf } from '../io/loopback-server.ts'
+import { listenOn, portOf } from '../io/loopback-server.ts'
 import { digestSecret } from '../io/secret.ts'
 import type { AccessLog } from './access-log.ts'
 import { bug, problem, securityHeaders, toResponse } from './answer.ts'
 import { bracketed, ownHosts } from './check-access.ts'
 import { createApp } from './create-app.ts'
-import type { FanOut, FanOutLimits, FeedSink } from './feed/contract.ts'
+import type { FanOutLimits, FeedSink } from './feed/contract.ts'
 import { openFanOut } from './feed/fan-out.ts'
 import { type HandlerOptions, handlers } from './handlers.ts'
 import { pageFiles } from './page-files.ts'
-import { type PageSession, pageSession } from './page-session.ts'
+import { pageSession } from './page-session.ts'
 import { runFollowers } from './runs/follow-run.ts'
 import { servedTasks } from './served-tasks.ts'
 
@@ -42,14 +40,7 @@ export interface ConnectionLimits {
   readonly checkEveryMs: number
 }
 
-export interface GantryServer {
-  readonly url: string
-  readonly port: number
-  readonly feed: Pick<FanOut, 'clients' | 'pendingBytes' | 'ringBytes'>
-  readonly newCode: PageSession['newCode']
-  /** Accepts no more requests, ends the streams, and gives pending responses a moment to finish. */
-  close(): Promise<void>
-}
+export type GantryServer = Awaited<ReturnType<typeof openServer>>
 
 const connectionLimits: ConnectionLimits = {
   max: 4_096,
@@ -60,7 +51,7 @@ const connectionLimits: ConnectionLimits = {
 const graceMs = 1_500
 
 /** Throws GantryError LOCKED for a port in use, USAGE for an address that is not of this machine. */
-export async function openServer(options: ServerOptions): Promise<GantryServer> {
+export async function openServer(options: ServerOptions) {
   const { host, queue, store, log, allowHosts, connections = connectionLimits } = options
   const tasks = servedTasks(queue, options.repositories)
   const feed = openFanOut(
@@ -123,7 +114,7 @@ export async function openServer(options: ServerOptions): Promise<GantryServer> 
   )
   server.maxConnections = connections.max
   try {
-    await listen(server, options)
+    await listenOn(server, options)
   } catch (error) {
     feed.close()
     throw error
@@ -137,7 +128,8 @@ export async function openServer(options: ServerOptions): Promise<GantryServer> 
     port,
     feed,
     newCode: session.newCode,
-    async close() {
+    /** Accepts no more requests, ends the streams, and gives pending responses a moment to finish. */
+    async close(): Promise<void> {
       const closed = new Promise<void>((done) => server.close(() => done()))
       feed.close()
       followers.close()
@@ -146,43 +138,6 @@ export async function openServer(options: ServerOptions): Promise<GantryServer> 
       await closed
       clearTimeout(late)
     },
-  }
-}
-
-async function listen(server: Server, { host, port }: Pick<ServerOptions, 'host' | 'port'>): Promise<void> {
-  const listening = Promise.withResolvers<void>()
-  server.once('error', listening.reject)
-  try {
-    server.listen({ port, host, backlog: 1_024 }, listening.resolve)
-    await listening.promise
-  } catch (cause) {
-    throw unusable(host, port, cause)
-  }
-  server.off('error', listening.reject)
-}
-
-function unusable(host: string, port: number, cause: unknown): unknown {
-  switch (errnoOf(cause)) {
-    case 'EADDRINUSE':
-      return new GantryError('LOCKED', `port ${port} on ${host} is already in use`, {
-        hint: 'Choose another port with --port, or any free one with --port 0.',
-        cause,
-      })
-    case 'EACCES':
-      return new GantryError('USAGE', `port ${port} on ${host} needs more privileges`, {
-        hint: 'Choose a port above 1023 with --port.',
-        cause,
-      })
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-    case 'EINVAL':
-      return new GantryError('USAGE', `${host} is not an address of this machine`, {
-        hint: 'Choose one of its addresses with --host. The default is 127.0.0.1.',
-        cause,
-      })
-    default:
-      return cause
   }
 }
 

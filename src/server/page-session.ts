@@ -3,18 +3,7 @@ import type { Clock } from '../io/clock.ts'
 import { peerUser } from '../io/peer-user.ts'
 import { digestSecret, newSecret, type SecretDigest, sameSecret } from '../io/secret.ts'
 
-/** How a browser signs in: a code that works once and for a minute becomes a cookie that scripts cannot read. */
-export interface PageSession {
-  newCode(): { readonly code: string; readonly expires_at: string }
-  /** The Set-Cookie header for a right code or the token; null for a wrong one. */
-  signIn(
-    given: { readonly code: string } | { readonly token: string },
-    peerPort?: number | undefined,
-  ): string | null
-  isSignedIn(cookies: string | undefined): boolean
-  /** What only a server with this token on this port can answer. */
-  proof(nonce: string): string
-}
+export type PageSession = ReturnType<typeof pageSession>
 
 /** Who is at the other end of a connection, and who runs the server. */
 interface UserLookup {
@@ -26,6 +15,8 @@ const codeMs = 60_000
 const maxCodes = 100
 
 /**
+ * How a browser signs in: a code that works once and for a minute becomes a cookie that scripts cannot read.
+ *
  * The value of the cookie comes from the token, so that a page stays signed in when the server starts again. Browsers send the cookies
  * of a host to all its ports: so its name has the port, and its value opens only the server on this host and port.
  */
@@ -34,7 +25,7 @@ export function pageSession(
   place: () => { readonly host: string; readonly port: number },
   clock: Clock,
   { userOf = peerUser, ownUser = process.getuid?.() }: UserLookup = {},
-): PageSession {
+) {
   const known = digestSecret(token)
   const codes = new Map<string, { readonly digest: SecretDigest; readonly until: number }>()
   const name = (): string => `gantry_${place().port}`
@@ -65,19 +56,24 @@ export function pageSession(
       for (const oldest of [...codes.keys()].slice(0, -maxCodes)) codes.delete(oldest)
       return { code, expires_at: new Date(until).toISOString() }
     },
-    signIn(given, peerPort) {
+    /** The Set-Cookie header for a right code or the token; null for a wrong one. */
+    signIn(
+      given: { readonly code: string } | { readonly token: string },
+      peerPort?: number | undefined,
+    ): string | null {
       const isRight =
         'code' in given
           ? !isOtherUser(peerPort) && takeCode(given.code)
           : sameSecret(digestSecret(given.token), known)
       return isRight ? `${name()}=${value()}; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000` : null
     },
-    isSignedIn: (cookies) =>
+    isSignedIn: (cookies: string | undefined): boolean =>
       (cookies ?? '').split(';').some((one) => {
         const [key, ...rest] = one.trim().split('=')
         return key === name() && sameSecret(digestSecret(rest.join('=')), digestSecret(value()))
       }),
-    proof: (nonce) => sessionProof(token, place().port, nonce),
+    /** What only a server with this token on this port can answer. */
+    proof: (nonce: string): string => sessionProof(token, place().port, nonce),
   }
 }
 

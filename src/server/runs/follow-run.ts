@@ -12,15 +12,6 @@ import type { FanOutLimits, FeedSink, Subscription } from '../feed/contract.ts'
 import { fanOutLimits } from '../feed/fan-out.ts'
 import { heartbeat, preamble } from '../feed/frame.ts'
 
-/**
- * Clients that follow live runs. Every client has its own position in trials.jsonl, which is the id of its last event: nothing is kept
- * in memory for it, and it loses nothing when it reconnects or the server starts again.
- */
-export interface RunFollowers {
-  subscribe(sink: FeedSink, runId: string, from: number): Subscription
-  close(): void
-}
-
 interface Client {
   readonly sink: FeedSink
   readonly runId: string
@@ -37,11 +28,15 @@ const lookEveryMs = 250
 const sliceMs = 20
 const maxBytes = 256 * 1024
 
+/**
+ * Clients that follow live runs. Every client has its own position in trials.jsonl, which is the id of its last event: nothing is kept
+ * in memory for it, and it loses nothing when it reconnects or the server starts again.
+ */
 export function runFollowers(
   store: Store,
   onProblem: (error: unknown) => void,
   { heartbeatMs, stallMs }: Pick<FanOutLimits, 'heartbeatMs' | 'stallMs'> = fanOutLimits,
-): RunFollowers {
+) {
   const clients = new Set<Client>()
   let timer: NodeJS.Timeout | null = null
 
@@ -106,7 +101,7 @@ export function runFollowers(
     timer = clients.size === 0 ? null : setTimeout(run, isMore ? 0 : lookEveryMs)
   }
   return {
-    subscribe(sink, runId, from) {
+    subscribe(sink: FeedSink, runId: string, from: number): Subscription {
       const client: Client = { sink, runId, position: from, begun: '', fullSince: null, writtenAt: 0 }
       clients.add(client)
       write(client, preamble(from))
@@ -118,7 +113,7 @@ export function runFollowers(
         close: () => void clients.delete(client),
       }
     },
-    close() {
+    close(): void {
       if (timer !== null) clearTimeout(timer)
       for (const client of clients) end(client)
     },

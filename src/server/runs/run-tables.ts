@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { GantryError } from '../../core/error.ts'
+import { defined } from '../../core/json-fields.ts'
 import { type RunSelection, selectRuns } from '../../core/select-runs.ts'
 import type { Store, TrialRow } from '../../store/contract.ts'
 import { type RunIndex, withIndexDatabase } from '../../store/index-database.ts'
@@ -38,14 +39,7 @@ export function runTables(store: Store) {
       const names = indexed((index) => index.names()) ?? { agents: [], models: [], tags: [] }
       const isAboutTrials = [agent, model, tag, name].some((one) => one !== undefined)
       const having = isAboutTrials
-        ? indexed((index) =>
-            index.runsWith({
-              ...(agent !== undefined && { agent }),
-              ...(model !== undefined && { model }),
-              ...(tag !== undefined && { tag }),
-              ...(name !== undefined && { case: name }),
-            }),
-          )
+        ? indexed((index) => index.runsWith(defined({ agent, model, tag, case: name })))
         : null
       const wanted = having === null ? runs : runs.filter(({ id }) => having.has(id))
       return { runs: selectRuns(wanted, filter), names }
