@@ -18,12 +18,9 @@ export interface OpenProcess {
   readonly exitCode: number | null
   readonly signalCode: NodeJS.Signals | null
   kill(signal: NodeJS.Signals): boolean
-  on(event: 'exit', listener: ExitListener): void
-  on(event: 'error', listener: (error: Error) => void): void
-  once(event: 'exit', listener: ExitListener): void
-  once(event: 'error', listener: (error: Error) => void): void
-  off(event: 'exit', listener: ExitListener): void
-  off(event: 'error', listener: (error: Error) => void): void
+  readonly on: ListenerChange
+  readonly once: ListenerChange
+  readonly off: ListenerChange
 
   readonly pid: number | undefined
   /** Settles when the program has exited; `error` when it could not be started. */
@@ -43,7 +40,10 @@ export interface ProcessExit {
   readonly error?: Error
 }
 
-type ExitListener = (code: number | null, signal: NodeJS.Signals | null) => void
+interface ListenerChange {
+  (event: 'exit', listener: (code: number | null, signal: NodeJS.Signals | null) => void): void
+  (event: 'error', listener: (error: Error) => void): void
+}
 
 /** Starts a program as the leader of a new session, with all three streams open. */
 export function openProcess({ argv, cwd, env, onStdout, onStderr }: OpenProcessRequest): OpenProcess {
@@ -113,12 +113,9 @@ export function openProcess({ argv, cwd, env, onStdout, onStderr }: OpenProcessR
       return child.signalCode
     },
     kill: (signal) => child.kill(signal),
-    on: (event: 'exit' | 'error', listener: ExitListener | ((error: Error) => void)) =>
-      void child.on(event, listener as ExitListener),
-    once: (event: 'exit' | 'error', listener: ExitListener | ((error: Error) => void)) =>
-      void child.once(event, listener as ExitListener),
-    off: (event: 'exit' | 'error', listener: ExitListener | ((error: Error) => void)) =>
-      void child.off(event, listener as ExitListener),
+    on: child.on.bind(child),
+    once: child.once.bind(child),
+    off: child.off.bind(child),
     end: ({ waitMs, graceMs }) => {
       ended ??= end(waitMs, graceMs)
       return ended

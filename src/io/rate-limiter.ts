@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { systemTimer, type Timer } from './timer.ts'
 
 /** Limits the rate of starts. Started work may overlap. */
@@ -34,13 +35,8 @@ export function createRateLimiter(
 
 /** The caller is rejected at once, but its turn ends only when earlier ones have started. */
 async function orAborted(turn: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
   const aborted = Promise.withResolvers<never>()
-  const abort = (): void => aborted.reject(signal.reason)
-  if (signal.aborted) abort()
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    await Promise.race([aborted.promise, turn])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
+  using _listening = addAbortListener(signal, () => aborted.reject(signal.reason))
+  await Promise.race([aborted.promise, turn])
 }

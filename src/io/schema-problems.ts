@@ -104,16 +104,6 @@ function childOf(value: unknown, segment: PropertyKey): unknown {
   return Object.hasOwn(value, segment) ? Reflect.get(value, segment) : undefined
 }
 
-const wrappers = [
-  z.core.$ZodOptional,
-  z.core.$ZodNullable,
-  z.core.$ZodDefault,
-  z.core.$ZodPrefault,
-  z.core.$ZodNonOptional,
-  z.core.$ZodReadonly,
-  z.core.$ZodCatch,
-]
-
 /** Schemas that can stand behind this one, without wrappers. */
 function unwrap(
   schema: z.core.$ZodType,
@@ -123,7 +113,9 @@ function unwrap(
   if (seen.has(schema)) return []
   const through = (inner: z.core.$ZodType): z.core.$ZodType[] =>
     unwrap(inner, value, new Set([...seen, schema]))
-  for (const wrapper of wrappers) if (schema instanceof wrapper) return through(schema._zod.def.innerType)
+  const { def } = schema._zod
+  // Optional, nullable, default and every other wrapper has its schema under this name.
+  if ('innerType' in def && def.innerType instanceof z.core.$ZodType) return through(def.innerType)
   if (schema instanceof z.core.$ZodLazy) return through(schema._zod.def.getter())
   // Behind a preprocessing step the checked schema is the second half of the pipe.
   if (schema instanceof z.core.$ZodPipe) return [schema._zod.def.in, schema._zod.def.out].flatMap(through)
