@@ -1,6 +1,4 @@
-import type { HookCaller, HookCodec, HookReply } from '../agents/hook-codec.ts'
-import type { Decision } from '../core/decision.ts'
-import type { HookEvent } from '../core/hook-event.ts'
+import type { HookCaller, HookCodec } from '../agents/hook-codec.ts'
 import type { Guard } from '../guard-engine/open-guard.ts'
 import type { Rule } from '../rules/contract.ts'
 
@@ -13,23 +11,10 @@ export interface SimulateRequest {
   readonly rules: readonly Rule[]
 }
 
-export interface Simulation {
-  readonly event: HookEvent
-  readonly decision: Decision
-  /** Rules that handle such events and had no finding. */
-  readonly silent: readonly string[]
-  /** The output and the exit code for the agent. */
-  readonly reply: HookReply
-}
+export type Simulation = Awaited<ReturnType<typeof simulate>>
 
 /** What the guard would answer now, with the real settings, project and history. Writes nothing. */
-export async function simulate({
-  payload,
-  codec,
-  caller,
-  guard,
-  rules,
-}: SimulateRequest): Promise<Simulation> {
+export async function simulate({ payload, codec, caller, guard, rules }: SimulateRequest) {
   const event = codec.decode(payload, caller)
   const decision = await guard.handle(event, { dry: true, traits: codec.traits })
   const fired = new Set(decision.findings.map(({ rule }) => rule))
@@ -37,7 +22,9 @@ export async function simulate({
   return {
     event,
     decision,
+    /** Rules that handle such events and had no finding. */
     silent: silent.map(({ name }) => name),
+    /** The output and the exit code for the agent. */
     reply: codec.encode(event, decision, caller),
   }
 }

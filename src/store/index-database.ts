@@ -14,23 +14,7 @@ const indexVersion = 0x47_41_4e_03
 const indexSchema = `${textBeside(import.meta.url, './index-tables.sql')}PRAGMA user_version = ${indexVersion};`
 
 /** The open index. */
-export interface RunIndex {
-  /** Stamp of every indexed run, or of one. */
-  stamps(runId?: string): Map<string, RunStamp>
-  runs(): IndexedRun[]
-  /** Replaces a run's row and its trials. With `keepTrials` the trials are added to the existing ones. */
-  put(run: IndexedRun, trials: Iterable<TrialRow>, keepTrials: boolean): void
-  remove(runId: string): void
-  clear(): void
-  countTrials(): number
-  history(filter: TrialFilter): TrialRow[]
-  /** Trials of one run. */
-  trialsOf(runId: string): TrialRow[]
-  /** Runs with such a trial. */
-  runsWith(filter: Pick<TrialFilter, 'case' | 'agent' | 'model' | 'tag'>): Set<string>
-  /** Every agent, model and list of tags there is. */
-  names(): { readonly agents: string[]; readonly models: string[]; readonly tags: string[] }
-}
+export type RunIndex = ReturnType<typeof runIndex>
 
 export interface RunStamp {
   readonly stamp: string
@@ -94,9 +78,10 @@ function prepareSchema(database: SqliteDatabase): void {
   })
 }
 
-function runIndex(database: SqliteDatabase): RunIndex {
+function runIndex(database: SqliteDatabase) {
   return {
-    stamps: (runId) => {
+    /** Stamp of every indexed run, or of one. */
+    stamps: (runId?: string): Map<string, RunStamp> => {
       const rows = database
         .prepare('SELECT run_id, stamp, status FROM runs WHERE ?1 IS NULL OR run_id = ?1')
         .all(runId ?? null)
@@ -107,40 +92,44 @@ function runIndex(database: SqliteDatabase): RunIndex {
         ]),
       )
     },
-    runs: () => database.prepare('SELECT * FROM runs').all() as unknown as IndexedRun[],
-    put: (run, trials, keepTrials) =>
+    runs: (): IndexedRun[] => database.prepare('SELECT * FROM runs').all() as unknown as IndexedRun[],
+    /** Replaces a run's row and its trials. With `keepTrials` the trials are added to the existing ones. */
+    put: (run: IndexedRun, trials: Iterable<TrialRow>, keepTrials: boolean): void =>
       database.transaction(() => {
         if (!keepTrials) database.prepare('DELETE FROM trials WHERE run_id = ?').run(run.run_id)
         const addTrial = inserter(database, 'trials')
         for (const { kind: _, ...trial } of trials) addTrial(trial)
         inserter(database, 'runs')({ ...run })
       }),
-    remove: (runId) =>
+    remove: (runId: string): void =>
       database.transaction(() => {
         for (const table of ['trials', 'runs'])
           database.prepare(`DELETE FROM ${table} WHERE run_id = ?`).run(runId)
       }),
-    clear: () => database.transaction(() => database.exec('DELETE FROM trials; DELETE FROM runs')),
-    countTrials: () => Number(database.prepare('SELECT count(*) AS n FROM trials').get()?.n),
-    history: ({ case: name = null, agent = null, model = null, limit = 100 }) =>
+    clear: (): void => database.transaction(() => database.exec('DELETE FROM trials; DELETE FROM runs')),
+    countTrials: (): number => Number(database.prepare('SELECT count(*) AS n FROM trials').get()?.n),
+    history: ({ case: name, agent, model, limit = 100 }: TrialFilter): TrialRow[] =>
       database
         .prepare(
           `SELECT * FROM trials WHERE (?1 IS NULL OR "case" = ?1) AND (?2 IS NULL OR agent = ?2) AND (?3 IS NULL OR model = ?3)
            ORDER BY started_at DESC, run_id DESC, attempt DESC LIMIT ?4`,
         )
-        .all(name, agent, model, limit)
+        .all(name ?? null, agent ?? null, model ?? null, limit)
         .map((row) => ({ kind: 'trial', ...row })) as unknown as TrialRow[],
-    trialsOf: (runId) =>
+    /** Trials of one run. */
+    trialsOf: (runId: string): TrialRow[] =>
       database.prepare('SELECT * FROM trials WHERE run_id = ?').all(runId) as unknown as TrialRow[],
-    runsWith: ({ case: name = null, agent = null, model = null, tag }) => {
+    /** Runs with such a trial. */
+    runsWith: ({ case: name, agent, model, tag }: Omit<TrialFilter, 'limit'>) => {
       const found = database
         .prepare(
           `SELECT DISTINCT run_id FROM trials WHERE (?1 IS NULL OR "case" = ?1) AND (?2 IS NULL OR agent = ?2)
            AND (?3 IS NULL OR model = ?3) AND (?4 IS NULL OR instr(tags, ?4) > 0)`,
         )
-        .all(name, agent, model, tag === undefined ? null : JSON.stringify(tag))
+        .all(name ?? null, agent ?? null, model ?? null, tag === undefined ? null : JSON.stringify(tag))
       return new Set(found.map(({ run_id }) => String(run_id)))
     },
+    /** Every agent, model and list of tags there is. */
     names: () => {
       const all = (column: string): string[] =>
         database

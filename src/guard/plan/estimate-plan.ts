@@ -5,19 +5,12 @@ import { openRun } from '../../store/open-run.ts'
 import { runIds } from '../../store/run-id.ts'
 import type { PreparedPlan } from './prepare-plan.ts'
 
-/** The estimated cost of the open tasks, from the cost per finished task of earlier runs with the same agent and model. */
-export interface PlanEstimate {
-  readonly open: number
-  /** Number of tasks the estimate is based on. */
-  readonly learnedFrom: number
-  /** null when no earlier run has a known cost. */
-  readonly costUsd: number | null
-  readonly durationMs: number | null
-}
+export type PlanEstimate = Awaited<ReturnType<typeof estimatePlan>>
 
 const maxRuns = 20
 
-export async function estimatePlan({ request, tasks }: PreparedPlan, store: Store): Promise<PlanEstimate> {
+/** The estimated cost of the open tasks, from the cost per finished task of earlier runs with the same agent and model. */
+export async function estimatePlan({ request, tasks }: PreparedPlan, store: Store) {
   const open = tasks.filter(({ done }) => !done).length
   let finished = 0
   let durationMs = 0
@@ -34,7 +27,9 @@ export async function estimatePlan({ request, tasks }: PreparedPlan, store: Stor
   const perTask = open / finished
   return {
     open,
+    /** Number of tasks the estimate is based on. */
     learnedFrom: finished,
+    /** null when no earlier run has a known cost. */
     costUsd: costUsd === null ? null : costUsd * perTask,
     durationMs: Math.round(durationMs * perTask),
   }

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { trustsHooks } from '../../agents/index.ts'
 import { loadProject, type Project } from '../../config/load.ts'
-import { type ResolvedAgent, resolveAgent } from '../../config/resolve-agent.ts'
+import { resolveAgent } from '../../config/resolve-agent.ts'
 import { GantryError } from '../../core/error.ts'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
-import { createRedaction, type Redaction } from '../../core/redaction.ts'
+import { createRedaction } from '../../core/redaction.ts'
 import type { DeclaredCommand, ProjectFacts } from '../../guard-engine/contract.ts'
 import { requiredCommands as required } from '../../guard-engine/evidence/required-commands.ts'
 import { historyFold } from '../../guard-engine/history/index.ts'
@@ -15,40 +15,19 @@ import { readProjectFacts } from '../../guard-engine/project/read-project-facts.
 import type { Settings } from '../../guard-engine/settings/settings.ts'
 import { settingsInForce } from '../../guard-engine/settings/settings-in-force.ts'
 import { agentEnvironment } from '../../guard-install/agent-environment.ts'
-import { type AgentGuard, guardForAgent } from '../../guard-install/guard-for-agent.ts'
+import { guardForAgent } from '../../guard-install/guard-for-agent.ts'
 import type { HookProgram } from '../../guard-install/hook-program.ts'
 import { checkInstallable } from '../../guard-install/temporary-guard.ts'
 import { hermeticEnv } from '../../io/hermetic-env.ts'
 import { temporaryDirectory } from '../../io/temporary-directory.ts'
 import { preflightAgents } from '../../model-link/choose-model-link.ts'
-import type { ModelLink } from '../../models/boundary/model-link.ts'
-import type { PriceTable } from '../../models/price-table.ts'
 import { builtInPrices } from '../../models/prices.ts'
 import { requirePlanFile } from './plan-file.ts'
 import type { PlanRequest } from './plan-request.ts'
-import { type KeyedTask, planTasks } from './plan-tasks.ts'
+import { planTasks } from './plan-tasks.ts'
 
 /** A plan run that is ready to start: everything is resolved and checked, nothing is spent or changed yet. */
-export interface PreparedPlan {
-  readonly request: PlanRequest
-  readonly project: Project
-  readonly agent: ResolvedAgent
-  /** The agent's link to its model; null when it calls its provider directly. */
-  readonly modelLink: ModelLink | null
-  readonly prices: PriceTable
-  readonly redaction: Redaction
-  /** Environment of the caller. */
-  readonly host: Readonly<Record<string, string | undefined>>
-  readonly settings: Settings
-  /** Settings files that count as they were sealed. */
-  readonly sealed: readonly string[]
-  readonly tasks: readonly KeyedTask[]
-  /** All declared commands, and those that must be green. */
-  readonly declared: readonly DeclaredCommand[]
-  readonly commands: readonly DeclaredCommand[]
-  readonly guard: AgentGuard
-  readonly program: HookProgram
-}
+export type PreparedPlan = Awaited<ReturnType<typeof preparePlan>>
 
 export interface PrepareContext {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -56,7 +35,7 @@ export interface PrepareContext {
   readonly signal: AbortSignal
 }
 
-export async function preparePlan(request: PlanRequest, context: PrepareContext): Promise<PreparedPlan> {
+export async function preparePlan(request: PlanRequest, context: PrepareContext) {
   const { root, plan } = request
   const { env, program, signal } = context
   const text = requirePlanFile({ root, path: plan })
@@ -103,13 +82,17 @@ export async function preparePlan(request: PlanRequest, context: PrepareContext)
     request,
     project,
     agent,
+    /** The agent's link to its model; null when it calls its provider directly. */
     modelLink,
     prices: { ...builtInPrices, ...project.config.models },
     redaction: createRedaction(project.config.redact, env, agent.env),
+    /** Environment of the caller. */
     host: env,
     settings,
+    /** Settings files that count as they were sealed. */
     sealed: read.sealed,
     tasks,
+    /** All declared commands, and those that must be green. */
     declared,
     commands: await requiredNow({ ...place, declared }),
     guard,
