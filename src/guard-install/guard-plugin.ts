@@ -6,6 +6,7 @@ import { GantryError } from '../core/error.ts'
 import { namesIn, readTextIfExists } from '../io/directory.ts'
 import { listFiles, readJsonIfExists, removeTree, writeFileAtomic } from '../io/files.ts'
 import { platform } from '../io/host.ts'
+import { withAncestors } from '../io/path-below.ts'
 import { isFile, pathKind } from '../io/path-kind.ts'
 import { hasProgram, makeExecutable } from '../io/private-files.ts'
 import { removeIfEmpty } from '../io/remove-if-empty.ts'
@@ -69,14 +70,9 @@ const bundleArguments = [inPlugin('dist/hook-bin.js'), '--agent', 'claude-code']
 
 /** `plugins/gantry-guard` of the package or of the checkout. */
 function pluginSource(): string {
-  for (
-    let directory = import.meta.dirname;
-    dirname(directory) !== directory;
-    directory = dirname(directory)
-  ) {
-    const found = join(directory, 'plugins', pluginName)
-    if (isFile(join(found, '.claude-plugin', 'plugin.json'))) return found
-  }
+  const places = withAncestors(import.meta.dirname).map((directory) => join(directory, 'plugins', pluginName))
+  const found = places.find((place) => isFile(join(place, '.claude-plugin', 'plugin.json')))
+  if (found !== undefined) return found
   throw new GantryError('NOT_FOUND', `plugins/${pluginName} does not exist`, {
     hint: 'Install Gantry again.',
   })
@@ -125,7 +121,7 @@ export function removeGuardPlugin(
   const diff = there.map((name) => diffOf(path, name, null)).join('')
   if (!dryRun) {
     for (const name of there) removeTree(join(path, name))
-    const directories = new Set(there.flatMap((name) => parentsOf(name)))
+    const directories = new Set(there.flatMap((name) => withAncestors(dirname(name))))
     for (const directory of [...directories].sort((a, b) => b.length - a.length))
       removeIfEmpty(join(path, directory))
   }
@@ -150,9 +146,4 @@ function diffOf(path: string, name: string, after: string | null): string {
   // The program is one file of thousands of lines, so its diff is not shown.
   if (name.startsWith('dist/')) return `${after === null ? 'remove' : 'write'} ${file}\n`
   return showChange({ file: { path: file, real: file, text: readTextIfExists(file) }, after })
-}
-
-function parentsOf(name: string): readonly string[] {
-  const parent = dirname(name)
-  return parent === '.' ? ['.'] : [...parentsOf(parent), parent]
 }

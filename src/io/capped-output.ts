@@ -1,13 +1,7 @@
-/** The output of a program, or its beginning and end when it exceeds the cap. */
-export interface CappedOutput {
-  push(chunk: Uint8Array): void
-  /** The bytes kept. `tail` is empty unless something was cut between the two. */
-  parts(): { readonly head: Buffer; readonly tail: Buffer; readonly cutBytes: number }
-  readonly totalBytes: number
-}
+export type CappedOutput = ReturnType<typeof cappedOutput>
 
-/** Never stores more than `maxBytes`. */
-export function cappedOutput(maxBytes: number): CappedOutput {
+/** The output of a program, or its beginning and end when it exceeds the cap. Never stores more than `maxBytes`. */
+export function cappedOutput(maxBytes: number) {
   const headBytes = Math.ceil(maxBytes / 2)
   const tailBytes = maxBytes - headBytes
   // The head fills once, the rest is a ring. Below the cap this is the output in order.
@@ -40,7 +34,7 @@ export function cappedOutput(maxBytes: number): CappedOutput {
     }
   }
 
-  const parts: CappedOutput['parts'] = () => {
+  const parts = () => {
     if (total <= maxBytes) return { head: store.subarray(0, total), tail: Buffer.alloc(0), cutBytes: 0 }
     const oldest = tailBytes === 0 ? headBytes : headBytes + ((total - headBytes) % tailBytes)
     const head = withoutBrokenEnd(store.subarray(0, headBytes))
@@ -52,6 +46,7 @@ export function cappedOutput(maxBytes: number): CappedOutput {
 
   return {
     push,
+    /** The bytes kept. `tail` is empty unless something was cut between the two. */
     parts,
     get totalBytes() {
       return total

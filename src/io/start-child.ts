@@ -9,18 +9,10 @@ import { abandon, openPipe, type Pipe, readingEnd } from './open-pipe.ts'
 import { spawnElsewhere } from './spawn-client.ts'
 import { countSpawn, needsServer } from './spawn-count.ts'
 
-export interface StartedChild {
-  /** undefined when it could not be started. */
-  readonly pid: number | undefined
-  readonly exit: Promise<ChildExit>
-  readonly stdout: Readable
-  readonly stderr: Readable
-  /** Closes everything that was opened for it. `isAllGone`: no process can read its input any more. */
-  release(isAllGone: boolean): void
-}
+export type StartedChild = Awaited<ReturnType<typeof startChild>>
 
 /** Starts a program as the leader of a new session. Throws, or reports by `exit`, when it cannot be started. */
-export async function startChild(request: ChildRequest): Promise<StartedChild> {
+export async function startChild(request: ChildRequest) {
   const { stdin = '' } = request
   const input = stdin.length > 0 ? openInputFile(stdin) : null
   // Where others start the programs, pipes are there already, and sockets cannot be handed on.
@@ -33,11 +25,13 @@ export async function startChild(request: ChildRequest): Promise<StartedChild> {
     const stdout = ourEnd(output, here?.stdout)
     const stderr = ourEnd(errors, here?.stderr)
     return {
+      /** undefined when it could not be started. */
       pid: elsewhere?.pid ?? here?.pid,
       exit: elsewhere?.exit ?? exitOf(here),
       stdout,
       stderr,
-      release: (isAllGone) => {
+      /** Closes everything that was opened for it. `isAllGone`: no process can read its input any more. */
+      release: (isAllGone: boolean): void => {
         for (const stream of [stdinStream, stdout, stderr]) stream?.destroy()
         input?.giveBack(isAllGone)
       },

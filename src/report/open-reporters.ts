@@ -1,6 +1,7 @@
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { join, relative, resolve, sep } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import { appendOutput, fileOutput, processOutput } from '../io/file-output.ts'
+import { withAncestors } from '../io/path-below.ts'
 import { isFile, pathKind } from '../io/path-kind.ts'
 import { type TerminalOutlet, terminalContext } from './console/display.ts'
 import type { Reporter, ReporterContext, Sink } from './contract.ts'
@@ -72,18 +73,13 @@ async function openGithub(path: string | null, outlet: ReportOutlet): Promise<Re
 
 /** The project of a run is at its working directory or above it. */
 function repositoryPath({ cwd, env }: ReportOutlet): (file: string) => string {
-  const top = env.GITHUB_WORKSPACE || ancestors(cwd).find((dir) => pathKind(join(dir, '.git')) !== null)
+  const top = env.GITHUB_WORKSPACE || withAncestors(cwd).find((dir) => pathKind(join(dir, '.git')) !== null)
   return (file) => {
-    const project = ancestors(cwd).find((dir) => isFile(join(dir, file)))
+    const project = withAncestors(cwd).find((dir) => isFile(join(dir, file)))
     if (project === undefined || top === undefined) return file
     const path = relative(top, join(project, file))
     return path.startsWith('..') ? file : path.split(sep).join('/')
   }
-}
-
-function ancestors(path: string): string[] {
-  const parent = dirname(path)
-  return parent === path ? [path] : [path, ...ancestors(parent)]
 }
 
 async function intoFile(path: string, open: (sink: Sink) => Promise<Reporter>): Promise<Reporter> {

@@ -8,17 +8,8 @@ import { type CommandAgentConfig, promptWay } from './schema.ts'
 
 export type CommandAgent = AgentInstance<CommandAgentConfig>
 
-export interface Launch {
-  /** The agent's configuration. */
-  readonly argv: Argv
-  readonly stdin: string | null
-  /** Why it cannot be started. In a terminal a missing program would only show as an exit code, so it is checked here. */
-  readonly problem: string | null
-  cleanUp(): void
-}
-
 /** Everything needed for the start: the words of the command, and the prompt where the agent will read it. */
-export function prepareLaunch({ config, base }: CommandAgent, request: AgentRequest): Launch {
+export function prepareLaunch({ config, base }: CommandAgent, request: AgentRequest) {
   const { prompt, model, workspace } = request
   const needsFile = config.command.some((word) => word.includes('{prompt_file}'))
   const { file, problem } = needsFile ? promptFile(request) : { file: null, problem: null }
@@ -27,6 +18,7 @@ export function prepareLaunch({ config, base }: CommandAgent, request: AgentRequ
   return {
     argv,
     stdin: promptWay(config) === 'stdin' ? prompt : null,
+    /** Why it cannot be started. In a terminal a missing program would only show as an exit code, so it is checked here. */
     problem: problem ?? wordProblem(argv) ?? (config.pty ? programOf(argv, request.env).problem : null),
     cleanUp: () => file?.remove(),
   }

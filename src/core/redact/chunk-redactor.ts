@@ -1,13 +1,7 @@
 import { longestKeyBlock } from './find-secrets.ts'
 import type { TextSpan } from './replace-spans.ts'
 
-/** Redacts text that arrives in pieces, including secrets split between two. */
-export interface ChunkRedactor {
-  /** Decodes bytes as UTF-8, including characters split between two pieces. Returns the text that may be written now, often ''. */
-  push(chunk: string | Uint8Array): string
-  /** The rest. */
-  end(): string
-}
+export type ChunkRedactor = ReturnType<typeof createChunkRedactor>
 
 export interface ChunkRules {
   readonly redact: (text: string) => string
@@ -19,15 +13,12 @@ export interface ChunkRules {
 }
 
 /**
+ * Redacts text that arrives in pieces, including secrets split between two.
+ *
  * Buffers the unfinished line. Only private keys and known secrets with line breaks cross lines; they are buffered until complete. A
  * line longer than `maxHeld` is cut outside the secrets seen so far, so only a secret longer than that can leak a piece.
  */
-export function createChunkRedactor({
-  redact,
-  findSpans,
-  multiline,
-  maxHeld = 1_048_576,
-}: ChunkRules): ChunkRedactor {
+export function createChunkRedactor({ redact, findSpans, multiline, maxHeld = 1_048_576 }: ChunkRules) {
   const decoder = new TextDecoder()
   let held = ''
 
@@ -49,8 +40,11 @@ export function createChunkRedactor({
   }
 
   return {
-    push: (chunk) => add(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })),
-    end: () => {
+    /** Decodes bytes as UTF-8, including characters split between two pieces. Returns the text that may be written now, often ''. */
+    push: (chunk: string | Uint8Array): string =>
+      add(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })),
+    /** The rest. */
+    end: (): string => {
       held += decoder.decode()
       return take(held.length)
     },
