@@ -54,15 +54,10 @@ export function isRealDirectory(path: Path): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
-interface NamedEntry {
-  readonly name: string
-  /** Not a directory and not a link to one. */
-  readonly leaf: boolean
-}
-
 /** Names in a directory, up to a limit; null when it is not a directory or not readable. */
-export function directoryNames(path: string, most: number): readonly NamedEntry[] | null {
+export function directoryNames(path: string, most: number) {
   if (path.includes('\0')) return null
   const entries = orElse(null, () => readdirSync(path, { withFileTypes: true }).slice(0, most))
+  /** `leaf`: not a directory and not a link to one. */
   return entries?.map((entry) => ({ name: entry.name, leaf: entry.isFile() })) ?? null
 }

@@ -180,7 +180,7 @@ export function handlers(options: HandlerOptions): Handlers {
     taskDiagnosis: ({ id }) => withTask(id, async (task) => ok(await taskDiagnosis(queue, task))),
     taskEvents: ({ id, query, lastEventId }) =>
       withTask(id, (task) => {
-        const start = streamStart(queue, { after: query.after, lastEventId })
+        const start = streamStart(queue, query.after, lastEventId)
         if (start.kind === 'problem') return start
         const { afterId } = start
         const level = levelOf(query.level, task)
@@ -189,7 +189,7 @@ export function handlers(options: HandlerOptions): Handlers {
         return { kind: 'stream', filter: { taskId: id, level }, afterId: afterId ?? 0 }
       }),
     events: ({ query, lastEventId }) => {
-      const start = streamStart(queue, { after: query.after, lastEventId })
+      const start = streamStart(queue, query.after, lastEventId)
       if (start.kind === 'problem') return start
       return {
         kind: 'stream',
@@ -260,26 +260,15 @@ function servedRepository(named: string, served: readonly string[]): string | Ap
   )
 }
 
-interface NamedPlace {
-  readonly after: number | undefined
-  /** The header of a reconnecting client. It is newer than the id in its URL. */
-  readonly lastEventId: number | undefined
-}
-
-interface StreamStart {
-  readonly kind: 'start'
-  /** null when the client sends none. */
-  readonly afterId: number | null
-}
-
-/** The id after which a stream begins, from the client. */
+/** The id after which a stream begins, from the client; null when it sends none. */
 function streamStart(
   queue: Pick<TaskQueue, 'lastEventId'>,
-  { after, lastEventId }: NamedPlace,
-): StreamStart | ApiProblem {
+  after: number | undefined,
+  /** The header of a reconnecting client. It is newer than the id in its URL. */
+  lastEventId: number | undefined,
+): ApiProblem | { readonly kind: 'start'; readonly afterId: number | null } {
   const id = lastEventId ?? after
-  if (id === undefined) return { kind: 'start', afterId: null }
-  if (id <= queue.lastEventId()) return { kind: 'start', afterId: id }
+  if (id === undefined || id <= queue.lastEventId()) return { kind: 'start', afterId: id ?? null }
   return problem(
     400,
     'future_event_id',

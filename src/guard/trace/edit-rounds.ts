@@ -1,6 +1,5 @@
 import { cappedMap } from './capped-map.ts'
 import type { TraceCall } from './read-record.ts'
-import type { HotFile, LoopFigures } from './trace-report.ts'
 
 const maxFiles = 20_000
 /** Rounds with more edits count as this many for percentiles. */
@@ -60,13 +59,7 @@ export function countEditRounds(editThreshold: number) {
     },
     /** Files edited after the last green test run. */
     unverified: (): number => pending.length,
-    finish: (
-      shown: number,
-    ): {
-      readonly hotFiles: readonly HotFile[]
-      readonly loops: Omit<LoopFigures, 'repeats'>
-      readonly dropped: number
-    } => {
+    finish: (shown: number) => {
       const all = files.entries().toSorted(([, a], [, b]) => b.edits - a.edits)
       const p95 = percentile(0.95)
       return {
