@@ -10,8 +10,6 @@ export function pluginHooksCommand(context: CliContext): Command {
     "Try a plugin's hooks offline: run every handler with the events Claude Code would send.",
   )
   return withTargetFlags(command)
-    .optionsGroup('How:')
-    .option('--allow-http', 'also call handlers of type http on this machine')
     .optionsGroup('What comes out:')
     .option('--json', 'print JSON and nothing else on standard output')
     .option('-v, --verbose', 'show every simulated event, not only those with findings')
@@ -38,7 +36,6 @@ async function tryPluginHooks(plugin: string | undefined, flags: PluginFlags, co
     const report = await tryHooks(await analysed({ path, cwd: context.cwd }), {
       env: context.env,
       signal: context.signal,
-      allowHttp: flags.allowHttp === true,
       ...(config.execution.cwd !== undefined && { workspace: config.execution.cwd }),
     })
     reports.push(report)

@@ -10,7 +10,6 @@ export interface PluginFlags extends Omit<PluginOverrides, 'output' | 'timeoutMs
   readonly filter?: string[]
   readonly tag?: string[]
   readonly scaffold?: boolean
-  readonly allowHttp?: boolean
   readonly timeout?: number
   readonly replay?: ReplayMode
   readonly cassettes?: string

@@ -20,7 +20,7 @@ export interface SimulatedEvent {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
-/** How a handler ended: as a process, or as an answer over HTTP. */
+/** How the process of a handler ended. */
 export type HandlerEnding =
   | { readonly kind: 'exited'; readonly exitCode: number }
   | { readonly kind: 'signalled'; readonly signal: string }
@@ -30,8 +30,6 @@ export type HandlerEnding =
       readonly problem: 'missing' | 'not_executable' | 'other'
       readonly message: string
     }
-  | { readonly kind: 'answered'; readonly status: number }
-  | { readonly kind: 'unreachable'; readonly message: string }
 
 export interface HandlerRun {
   readonly ending: HandlerEnding

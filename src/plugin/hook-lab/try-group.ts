@@ -55,7 +55,7 @@ async function tryOne(
 ) {
   const { log, lab, names } = labRun
   /** Why it could not be tried offline; null when it was. */
-  const not_testable = whyNeverStarted(group.event, handler) ?? whyNotTestable(handler, labRun)
+  const not_testable = whyNeverStarted(group.event, handler) ?? whyNotTestable(handler)
   const report = { index, type: handler.type, action: handler.action, not_testable }
   if (not_testable !== null) return { ...report, trials: [] }
   const chosen = await inPlace(labRun, group.event, async (place) => {

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type HookPlugin, hooksAnalysis, pluginWithHooks } from '../../../test/support/plugin-with-hooks.ts'
-import { openLoopbackServer } from '../../io/loopback-server.ts'
 import type { HookTrial } from './try-group.ts'
 import { type HookLabReport, type TryHooksOptions, tryHooks } from './try-hooks.ts'
 
@@ -339,7 +338,6 @@ describe('handlers of other types', () => {
             { type: 'prompt', prompt: 'Is it safe?' },
             { type: 'agent', prompt: 'Look' },
             { type: 'mcp_tool', server: 's', tool: 't' },
-            { type: 'http', url: 'https://example.test/hook' },
             { type: 'http', url: 'http://127.0.0.1:9/hook' },
           ],
         },
@@ -351,56 +349,11 @@ describe('handlers of other types', () => {
       'it asks a model',
       'it asks a model',
       'it calls a tool of an MCP server, which only a live session has',
-      'it calls a server that is not on this machine',
-      'it calls a server, which was not allowed',
+      'it calls a server',
       'Claude Code has no handlers of type http on SessionStart',
       'a handler with `if` never runs on SessionStart, which is not a tool event',
     ])
-    expect(report.summary).toMatchObject({ handlers: 7, tried_handlers: 0, events: 0 })
-  })
-
-  test('of type http are called on this machine when allowed', async () => {
-    const seen: unknown[] = []
-    const server = await openLoopbackServer({
-      handle: async (request, reply) => {
-        seen.push([
-          request.headers['x-token'],
-          JSON.parse(new TextDecoder().decode((await request.readBody()) ?? undefined)).tool_name,
-        ])
-        const answer = {
-          hookSpecificOutput: {
-            hookEventName: 'PreToolUse',
-            permissionDecision: 'deny',
-            permissionDecisionReason: 'by http',
-          },
-        }
-        reply.begin(200, { 'content-type': 'application/json' })
-        await reply.write(JSON.stringify(answer))
-        await reply.end()
-      },
-    })
-    try {
-      const handler = {
-        type: 'http',
-        url: `http://127.0.0.1:${server.port}/hook`,
-        headers: { 'X-Token': '$MINE$OTHER' },
-        allowedEnvVars: ['MINE'],
-      }
-      const report = await one('PreToolUse', handler, {
-        matcher: 'Read',
-        options: { allowHttp: true, variables: { MINE: 'm', OTHER: 'o' } },
-      })
-      expect(fired(report)).toMatchObject([{ decision: 'deny', text: 'by http', ending: 'answered' }])
-      expect(seen).toEqual([['m', 'Read']])
-    } finally {
-      await server.close()
-    }
-    const gone = await one(
-      'PreToolUse',
-      { type: 'http', url: `http://127.0.0.1:${server.port}/` },
-      { matcher: 'Read', options: { allowHttp: true } },
-    )
-    expect(codes(gone)).toEqual(['HOOK_UNREACHABLE'])
+    expect(report.summary).toMatchObject({ handlers: 6, tried_handlers: 0, events: 0 })
   })
 })
 

@@ -21,8 +21,6 @@ export interface TryHooksOptions {
   readonly workspace?: string
   /** Maximum wait for one answer; three times as long for a hook with a `timeout`. Default: ten seconds. */
   readonly maxTimeoutMs?: number
-  /** Also call http handlers on this machine. Default: no. */
-  readonly allowHttp?: boolean
   /** Also try actions that a guard should refuse: for hooks that seem to be guards (default), for all, or for none. */
   readonly attacks?: LabRun['attacks']
   /** Events at a time. Default: two. */
@@ -51,7 +49,6 @@ export async function tryHooks(analysis: Analysis, options: TryHooksOptions) {
     userConfig: defaultsOf(analysis.manifest),
     pluginPath: analysis.plugin_path,
     maxTimeoutMs: options.maxTimeoutMs ?? 10_000,
-    allowsHttp: options.allowHttp ?? false,
     attacks: options.attacks ?? 'when_said',
     concurrency: options.concurrency ?? 2,
     signal: options.signal ?? new AbortController().signal,
@@ -99,7 +96,7 @@ async function startSession(hooks: readonly HookComponent[], labRun: LabRun): Pr
   const [event] = simulatedEvents('SessionStart', place, names)
   if (event === undefined) return
   for (const group of hooks.filter((each) => each.event === 'SessionStart'))
-    for (const { handler } of firingHandlers(group, event, labRun))
+    for (const { handler } of firingHandlers(group, event))
       await tryHandler(handler, event, { ...labRun, place })
   // What they write into the plugin is already reported.
   lab.changesInPlugin()
@@ -145,7 +142,7 @@ async function tryExample(
 ) {
   return inPlace(labRun, example.event, async (place) => {
     const event = exampleEvent(example, place, labRun.names)
-    const firing = groups.flatMap((group) => firingHandlers(group, event, labRun))
+    const firing = groups.flatMap((group) => firingHandlers(group, event))
     const answers = await Promise.all(
       firing.map(async ({ handler }) => (await tryHandler(handler, event, { ...labRun, place })).answer),
     )
@@ -172,10 +169,10 @@ async function tryExample(
   })
 }
 
-function firingHandlers(group: HookComponent, event: SimulatedEvent, labRun: LabRun) {
+function firingHandlers(group: HookComponent, event: SimulatedEvent) {
   return group.handlers.flatMap((handler, index) => {
     const runs = handlerFires(group, handler, event) && whyNeverStarted(group.event, handler) === null
-    return runs && whyNotTestable(handler, labRun) === null ? [{ group, handler, index }] : []
+    return runs && whyNotTestable(handler) === null ? [{ group, handler, index }] : []
   })
 }
 

@@ -133,8 +133,6 @@ describe('answers without effect', () => {
       { ending: { kind: 'not_started', problem: 'missing', message: 'm' } as const },
       'HOOK_PROGRAM_MISSING',
     ],
-    ['PreToolUse', { ending: { kind: 'unreachable', message: 'm' } as const }, 'HOOK_UNREACHABLE'],
-    ['PreToolUse', { ending: { kind: 'answered', status: 404 } as const, stdout: deny }, 'HOOK_FAILS_OPEN'],
     ['PreToolUse', { stdout: deny.slice(0, -3) }, 'HOOK_BROKEN_JSON'],
     ['PreToolUse', { stdout: `starting\n${deny}` }, 'HOOK_TEXT_AROUND_JSON'],
     ['PreToolUse', { stdout: `${deny}\ndone` }, 'HOOK_TEXT_AROUND_JSON'],

@@ -30,9 +30,12 @@ export function understandAnswer(run: HandlerRun, context: AnswerContext): HookE
     return { decision: 'none', text: understood.text, noticed: [...understood.noticed, late] }
   }
   const failed = understood.noticed.find(({ code }) => failures.has(code))
-  // onFailure was never seen to apply to HTTP errors.
-  const isCaught = handler.onFailure === 'block' && run.ending.kind !== 'answered'
-  if (failed === undefined || !isCaught || understood.decision !== 'none' || !canRefuse(event))
+  if (
+    failed === undefined ||
+    handler.onFailure !== 'block' ||
+    understood.decision !== 'none' ||
+    !canRefuse(event)
+  )
     return understood
   const decision = exitTwoOf(event) === 'deny' ? 'deny' : 'block'
   return { ...understood, decision, text: `failed; blocking because onFailure is "block": ${failed.detail}` }
@@ -47,7 +50,6 @@ const failures: ReadonlySet<string> = new Set([
   'HOOK_PROGRAM_MISSING',
   'HOOK_NOT_EXECUTABLE',
   'HOOK_NEEDS_TTY',
-  'HOOK_UNREACHABLE',
   'HOOK_OUTPUT_INVALID',
   'HOOK_WRONG_EVENT_NAME',
   'HOOK_OUTPUT_NOT_ALLOWED',
@@ -58,7 +60,6 @@ function effectOf(run: HandlerRun, context: AnswerContext): HookEffect {
   const { event } = context
   const failed = whyFailed(run, context)
   if (ending.kind === 'exited') return withExitCode(run, event, ending.exitCode, failed)
-  if (ending.kind === 'answered' && failed === null) return withExitCode(run, event, 0, failed)
   // A model switch waits for its hook and does not happen without an answer.
   const isRefused = ending.kind === 'timed_out' && event === 'PreModelSwitch'
   return { decision: isRefused ? 'deny' : 'none', text: null, noticed: failed === null ? [] : [failed] }
@@ -214,12 +215,6 @@ function whyFailed(
         code: ending.problem === 'not_executable' ? 'HOOK_NOT_EXECUTABLE' : 'HOOK_PROGRAM_MISSING',
         detail: ending.message,
       }
-    case 'answered':
-      return ending.status >= 200 && ending.status < 300
-        ? null
-        : { code: fails, detail: `HTTP status ${ending.status}` }
-    case 'unreachable':
-      return { code: 'HOOK_UNREACHABLE', detail: ending.message }
   }
 }
 
