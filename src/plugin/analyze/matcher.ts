@@ -1,5 +1,5 @@
 import { compilePattern } from '../../core/pattern.ts'
-import { longestPattern, scorePattern, unsafePoints } from '../sanitize/check-custom-patterns.ts'
+import { longestPattern, scorePattern, unsafePoints } from '../sanitize/score-pattern.ts'
 
 /**
  * Whether a hook group with this matcher fires for a value of its event (the name of a tool, the source of a session, …), as

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compilePattern } from '../../core/pattern.ts'
 import { pluginConfigSchema } from '../config/keys/schema.ts'
-import { checkCustomPatterns, scorePattern } from './check-custom-patterns.ts'
+import { checkCustomPatterns } from './check-custom-patterns.ts'
+import { scorePattern } from './score-pattern.ts'
 
 const { sanitization } = pluginConfigSchema.parse({}).output
 const instant = () => 0
