@@ -32,7 +32,7 @@ async function init(
   const { config } = loadPluginConfig(plugin, flags, context)
   for (const { path } of await evaluationTargets(config, context.cwd)) {
     const { plugin_path: root, manifest } = await analysed({ path, cwd: context.cwd })
-    for (const file of writeBlankCase(join(root, evalDirectory(manifest, undefined).path), root, name))
+    for (const file of writeBlankCase(join(root, evalDirectory(manifest).path), root, name))
       context.stdout.write(`Created ${file}\n`)
   }
 }

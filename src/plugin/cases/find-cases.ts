@@ -1,4 +1,3 @@
-import { GantryError } from '../../core/error.ts'
 import { asObject } from '../../core/json-fields.ts'
 import { type CaseProblem, listPlain, problem } from './read-case-text.ts'
 
@@ -53,21 +52,8 @@ interface EvalDirectory {
   readonly ignored?: string
 }
 
-/**
- * The directory of a plugin's cases: given by the caller, else by the manifest, else `evals`. Throws GantryError USAGE when the
- * caller's value cannot be used; an unusable value of the manifest is ignored.
- */
-export function evalDirectory(
-  manifest: Readonly<Record<string, unknown>>,
-  given: string | undefined,
-): EvalDirectory {
-  if (given !== undefined) {
-    const read = plainPath(given)
-    if ('path' in read) return read
-    throw new GantryError('USAGE', `'${given}' cannot be the directory of cases: ${read.why}`, {
-      hint: 'Name a directory inside the plugin, such as quality/evals.',
-    })
-  }
+/** The directory of a plugin's cases: that of the manifest, else `evals`. An unusable value of the manifest is ignored. */
+export function evalDirectory(manifest: Readonly<Record<string, unknown>>): EvalDirectory {
   const value = asObject(manifest.experimental)?.evals
   if (value === undefined) return { path: usual }
   const read = typeof value === 'string' ? plainPath(value) : { why: 'it is not a string' }

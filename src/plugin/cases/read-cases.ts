@@ -14,8 +14,6 @@ import { scaffoldFiles } from './scaffold-files.ts'
 
 export interface ReadCasesOptions {
   readonly plugin: Pick<Analysis, 'manifest' | 'components' | 'plugin_name'>
-  /** Directory of the cases below the plugin. Default: that of the manifest, else `evals`. */
-  readonly evalDir?: string
   /** Whether cases with mocks for MCP tools call the plugin's real servers instead. Default: the mocks answer. */
   readonly realServers?: boolean
 }
@@ -26,9 +24,9 @@ export interface ReadCasesOptions {
  */
 export async function readCases(
   pluginRoot: string,
-  { plugin, evalDir, realServers = false }: ReadCasesOptions,
+  { plugin, realServers = false }: ReadCasesOptions,
 ): Promise<{ readonly scenarios: readonly PluginScenario[]; readonly problems: readonly CaseProblem[] }> {
-  const directory = evalDirectory(plugin.manifest, evalDir)
+  const directory = evalDirectory(plugin.manifest)
   const root = `${pluginRoot}/${directory.path}`
   const problems: CaseProblem[] = []
   if (directory.ignored !== undefined)
