@@ -2,15 +2,7 @@ import { asArray, asString, isObject, type JsonObject, parseJson } from '../../.
 import { percentDecoded } from '../../../core/percent-decoded.ts'
 import type { TokenUsage } from '../../../core/trial.ts'
 import type { Block, ModelCall, StopReason, Turn } from '../contract.ts'
-import type {
-  EncodedReply,
-  ReplyFacts,
-  ReplyReader,
-  ReplyReading,
-  SseEvent,
-  WireFormat,
-  WireRoute,
-} from './contract.ts'
+import type { EncodedReply, ReplyFacts, ReplyReader, SseEvent, WireFormat, WireRoute } from './contract.ts'
 import { readCall } from './gemini/read-call.ts'
 import { joinDeltas } from './join-deltas.ts'
 import { asCount, asJson, cutText, jsonReply, layOver, toolInput } from './json.ts'
@@ -183,50 +175,37 @@ function writeParts(block: Block, cut: (text: string) => readonly string[]): rea
 }
 
 function createReader(contentType: string): ReplyReader {
-  const text: string[] = []
-  const thinking: string[] = []
-  const toolCalls: ReplyReading['toolCalls'][number][] = []
-  let model: string | null = null
-  let tokens: TokenUsage | null = null
-  let error: ReplyReading['error'] = null
-  let complete = false
-
-  const readPart = (part: JsonObject): void => {
-    if (typeof part.text === 'string') (part.thought === true ? thinking : text).push(part.text)
-    if (isObject(part.functionCall)) {
-      const { id, name, args } = part.functionCall
-      toolCalls.push({ id: asString(id) ?? null, name: asString(name) ?? '', input: args ?? {} })
+  return createReplyReader(contentType, (draft) => {
+    const readPart = (part: JsonObject): void => {
+      if (typeof part.text === 'string') (part.thought === true ? draft.thinking : draft.text).push(part.text)
+      if (isObject(part.functionCall)) {
+        const { id, name, args } = part.functionCall
+        draft.toolCalls.push({ id: asString(id) ?? null, name: asString(name) ?? '', input: args ?? {} })
+      }
     }
-  }
-  const readPiece = (piece: JsonObject): void => {
-    if (isObject(piece.error))
-      error = { type: asString(piece.error.status) ?? null, message: asString(piece.error.message) ?? '' }
-    model = asString(piece.modelVersion) ?? model
-    tokens = readUsage(piece.usageMetadata) ?? tokens
-    const candidate = asJson(asArray(piece.candidates)[0])
-    for (const part of asArray(asJson(candidate.content).parts)) readPart(asJson(part))
-    // A refused prompt has no candidate, and so no finish reason.
-    if (typeof candidate.finishReason === 'string' || asJson(piece.promptFeedback).blockReason !== undefined)
-      complete = true
-  }
-  return createReplyReader(contentType, {
-    readEvent: ({ data }) => readPiece(asJson(parseJson(data))),
-    readDocument: (document) => {
-      // A stream that was not requested as events is a JSON list of its pieces.
-      for (const piece of asArray(document)) readPiece(asJson(piece))
-      if (!isObject(document)) return
-      readPiece(document)
-      complete = true
-    },
-    finish: () => ({
-      model,
-      tokens,
-      text: text.join(''),
-      thinking: thinking.join(''),
-      toolCalls,
-      complete,
-      error,
-    }),
+    const readPiece = (piece: JsonObject): void => {
+      if (isObject(piece.error)) {
+        const { status, message } = piece.error
+        draft.error = { type: asString(status) ?? null, message: asString(message) ?? '' }
+      }
+      draft.model = asString(piece.modelVersion) ?? draft.model
+      draft.tokens = readUsage(piece.usageMetadata) ?? draft.tokens
+      const candidate = asJson(asArray(piece.candidates)[0])
+      for (const part of asArray(asJson(candidate.content).parts)) readPart(asJson(part))
+      // A refused prompt has no candidate, and so no finish reason.
+      const isRefused = asJson(piece.promptFeedback).blockReason !== undefined
+      if (typeof candidate.finishReason === 'string' || isRefused) draft.complete = true
+    }
+    return {
+      readEvent: ({ data }) => readPiece(asJson(parseJson(data))),
+      readDocument: (document) => {
+        // A stream that was not requested as events is a JSON list of its pieces.
+        for (const piece of asArray(document)) readPiece(asJson(piece))
+        if (!isObject(document)) return
+        readPiece(document)
+        draft.complete = true
+      },
+    }
   })
 }
 

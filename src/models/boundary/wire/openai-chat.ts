@@ -1,5 +1,4 @@
 import { asArray, type JsonObject, parseJson } from '../../../core/json-fields.ts'
-import type { TokenUsage } from '../../../core/trial.ts'
 import type { Block, ModelCall, StopReason, Turn } from '../contract.ts'
 import type { EncodedReply, ReplyFacts, ReplyReader, ReplyReading, SseEvent, WireFormat } from './contract.ts'
 import { joinDeltas } from './join-deltas.ts'
@@ -201,56 +200,42 @@ interface CallDraft {
 }
 
 function createReader(contentType: string): ReplyReader {
-  let model: string | null = null
-  let tokens: TokenUsage | null = null
-  let error: ReplyReading['error'] = null
-  let ended = false
-  let whole: ReplyReading['toolCalls'] = []
-  const text: string[] = []
-  const thinking: string[] = []
-  const calls = new Map<string, CallDraft>()
-
-  const readHead = (body: JsonObject): void => {
-    model = nonEmptyText(body.model) ?? model
-    tokens = readUsage(chatUsage, body.usage) ?? tokens
-    error = errorOfBody(body) ?? error
-    if (error !== null) ended = true
-  }
-  const readWords = (words: JsonObject): void => {
-    text.push(joinedText(words.content), textOf(words.refusal))
-    // Servers that send both fields send the same text twice.
-    thinking.push(nonEmptyText(words.reasoning_content) ?? textOf(words.reasoning))
-  }
-  return createReplyReader(contentType, {
-    readEvent: ({ data }: SseEvent) => {
-      if (data.trim() === '[DONE]') {
-        ended = true
-        return
-      }
-      const chunk = asJson(parseJson(data))
-      readHead(chunk)
-      const delta = asJson(asJson(firstChoice(chunk)).delta)
-      readWords(delta)
-      addCalls(calls, delta)
-    },
-    readDocument: (document) => {
-      const body = asJson(document)
-      readHead(body)
-      const choice = firstChoice(body)
-      const message = asJson(asJson(choice).message)
-      readWords(message)
-      whole = readToolCalls(message)
-      ended ||= choice !== undefined
-    },
-    finish: () => ({
-      model,
-      tokens,
-      text: text.join(''),
-      thinking: thinking.join(''),
-      toolCalls: [...whole, ...[...calls.values()].map(finishCall)],
-      complete: ended,
-      error,
-    }),
+  return createReplyReader(contentType, (draft) => {
+    const calls = new Map<string, CallDraft>()
+    const readHead = (body: JsonObject): void => {
+      draft.model = nonEmptyText(body.model) ?? draft.model
+      draft.tokens = readUsage(chatUsage, body.usage) ?? draft.tokens
+      draft.error = errorOfBody(body) ?? draft.error
+      if (draft.error !== null) draft.complete = true
+    }
+    const readWords = (words: JsonObject): void => {
+      draft.text.push(joinedText(words.content), textOf(words.refusal))
+      // Servers that send both fields send the same text twice.
+      draft.thinking.push(nonEmptyText(words.reasoning_content) ?? textOf(words.reasoning))
+    }
+    return {
+      readEvent: ({ data }: SseEvent) => {
+        if (data.trim() === '[DONE]') {
+          draft.complete = true
+          return
+        }
+        const chunk = asJson(parseJson(data))
+        readHead(chunk)
+        const delta = asJson(asJson(firstChoice(chunk)).delta)
+        readWords(delta)
+        addCalls(calls, delta)
+      },
+      readDocument: (document) => {
+        const body = asJson(document)
+        readHead(body)
+        const choice = firstChoice(body)
+        const message = asJson(asJson(choice).message)
+        readWords(message)
+        draft.toolCalls.push(...readToolCalls(message))
+        draft.complete ||= choice !== undefined
+      },
+      finish: () => void draft.toolCalls.push(...[...calls.values()].map(finishCall)),
+    }
   })
 }
 

@@ -1,8 +1,7 @@
 import { asArray, type JsonObject, parseJson } from '../../../core/json-fields.ts'
-import type { TokenUsage } from '../../../core/trial.ts'
 import type { CallMessage, ModelCall } from '../contract.ts'
 import { callKind } from './call-kind.ts'
-import type { ReplyReader, ReplyReading, SseEvent, WireFormat, WireRoute } from './contract.ts'
+import type { ReplyReader, SseEvent, WireFormat, WireRoute } from './contract.ts'
 import { joinDeltas } from './join-deltas.ts'
 import { asCount, asJson, jsonText } from './json.ts'
 import { encodeCount, encodeFailure, encodeModels, errorOfBody, readError } from './openai/failure.ts'
@@ -126,40 +125,42 @@ const endings: ReadonlySet<string> = new Set([
 ])
 
 function createReader(contentType: string): ReplyReader {
-  let model: string | null = null
-  let tokens: TokenUsage | null = null
-  let error: ReplyReading['error'] = null
-  let ended = false
-  let output: readonly unknown[] = []
-  const items = createItemDrafts()
-
-  const readResponse = (response: JsonObject): void => {
-    model = nonEmptyText(response.model) ?? model
-    tokens = readUsage(responsesUsage, response.usage) ?? tokens
-    error = errorOfBody(response) ?? error
-    const listed = asArray(response.output)
-    if (listed.length > 0) output = listed
-  }
-  return createReplyReader(contentType, {
-    readEvent: ({ event, data }) => {
-      const fields = asJson(parseJson(data))
-      const type = nonEmptyText(fields.type) ?? textOf(event)
-      readResponse(asJson(fields.response))
-      items.readEvent(type, fields)
-      // OpenAI sends it in either place. Some servers send the error envelope of a failed request without a type.
-      const hasError = type === 'error' || fields.error !== undefined
-      if (hasError) error = readError(fields.error) ?? readError(withoutType(fields)) ?? error ?? unnamed
-      ended ||= endings.has(type) || (hasError && type === '')
-    },
-    readDocument: (document) => {
-      const body = asJson(document)
-      readResponse(body)
-      ended ||= error !== null || body.output !== undefined
-    },
-    finish: () => {
-      const streamed = items.list()
-      return { model, tokens, ...sumUp(streamed.length > 0 ? streamed : output), complete: ended, error }
-    },
+  return createReplyReader(contentType, (draft) => {
+    let output: readonly unknown[] = []
+    const items = createItemDrafts()
+    const readResponse = (response: JsonObject): void => {
+      draft.model = nonEmptyText(response.model) ?? draft.model
+      draft.tokens = readUsage(responsesUsage, response.usage) ?? draft.tokens
+      draft.error = errorOfBody(response) ?? draft.error
+      const listed = asArray(response.output)
+      if (listed.length > 0) output = listed
+    }
+    return {
+      readEvent: ({ event, data }) => {
+        const fields = asJson(parseJson(data))
+        const type = nonEmptyText(fields.type) ?? textOf(event)
+        readResponse(asJson(fields.response))
+        items.readEvent(type, fields)
+        // OpenAI sends it in either place. Some servers send the error envelope of a failed request without a type.
+        const hasError = type === 'error' || fields.error !== undefined
+        if (hasError)
+          draft.error = readError(fields.error) ?? readError(withoutType(fields)) ?? draft.error ?? unnamed
+        draft.complete ||= endings.has(type) || (hasError && type === '')
+      },
+      readDocument: (document) => {
+        const body = asJson(document)
+        readResponse(body)
+        draft.complete ||= draft.error !== null || body.output !== undefined
+      },
+      finish: () => {
+        const streamed = items.list()
+        for (const item of (streamed.length > 0 ? streamed : output).map(readItem)) {
+          if (item.kind === 'assistant') draft.text.push(item.text)
+          if (item.kind === 'thinking') draft.thinking.push(item.text)
+          if (item.kind === 'tool_call') draft.toolCalls.push(item.call)
+        }
+      },
+    }
   })
 }
 
@@ -168,15 +169,6 @@ const unnamed = { type: null, message: 'an error without a message' }
 /** `type` is the type of the event, not of the error. */
 function withoutType({ type, ...rest }: JsonObject): JsonObject {
   return rest
-}
-
-function sumUp(output: readonly unknown[]): Pick<ReplyReading, 'text' | 'thinking' | 'toolCalls'> {
-  const read = output.map(readItem)
-  return {
-    text: read.map((item) => (item.kind === 'assistant' ? item.text : '')).join(''),
-    thinking: read.map((item) => (item.kind === 'thinking' ? item.text : '')).join(''),
-    toolCalls: read.flatMap((item) => (item.kind === 'tool_call' ? [item.call] : [])),
-  }
 }
 
 interface Draft {
