@@ -15,7 +15,9 @@ function asPlainObject(value: unknown): unknown {
 }
 
 /** A function of the caller. */
-export const callback = z.custom((value) => typeof value === 'function', 'expected a function').optional()
+export function callback<Called>() {
+  return z.custom<Called>((value) => typeof value === 'function', 'expected a function').optional()
+}
 
 /** What a caller of the library passed to `name`, checked and with its defaults. Throws GantryError USAGE with the nearest right key. */
 export function checkOptions<S extends z.ZodType>(name: string, schema: S, value: unknown): z.output<S> {

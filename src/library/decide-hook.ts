@@ -7,22 +7,17 @@ import { answerHook } from '../guard/hook/answer-hook.ts'
 import { checkOptions, optionFields } from '../io/check-options.ts'
 import { quickId } from '../io/quick-random.ts'
 
-export interface HookDecisionRequest {
-  readonly agent: HookedAgent
-  /** What the agent writes to the standard input of a hook, as an object or as text. */
-  readonly payload: string | Readonly<Record<string, unknown>>
-  /** The name of the event, for agents whose payload does not contain it. */
-  readonly event?: string
-  /** Default: that of this process. `GANTRY_GUARD_HOME` names the directory of the ledger. */
-  readonly env?: Readonly<Record<string, string | undefined>>
-}
-
 const requestSchema = z.strictObject({
   agent: z.enum(installableAgents as [HookedAgent, ...HookedAgent[]]),
+  /** What the agent writes to the standard input of a hook, as an object or as text. */
   payload: z.union([z.string(), z.record(z.string(), z.unknown())]),
+  /** The name of the event, for agents whose payload does not contain it. */
   event: z.string().optional(),
+  /** Default: that of this process. `GANTRY_GUARD_HOME` names the directory of the ledger. */
   env: optionFields.env,
 })
+
+export type HookDecisionRequest = Readonly<z.output<typeof requestSchema>>
 
 /**
  * Decides on one hook event, as `gantry guard hook` does: the same rules, settings and ledger. An error of the guard blocks where the

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { type HookedAgent, hookCodecs } from '../agents/hook-codecs.ts'
 import type { HookPlace } from '../agents/hook-installer.ts'
 import { hookInstallerOf, installableAgents } from '../agents/hook-installers.ts'
@@ -14,16 +15,20 @@ import { ownHookProgram } from '../guard-install/hook-program.ts'
 import { type HookTarget, type InstallOutcome, installHooks } from '../guard-install/install-hooks.ts'
 import { type UninstallOutcome, uninstallHooks } from '../guard-install/uninstall-hooks.ts'
 
-export interface GuardHooksOptions {
+export const hookedAgent = z.enum(installableAgents as [HookedAgent, ...HookedAgent[]])
+
+export const guardHooksSchema = z.strictObject({
   /** Default of an install: the agents found here. Default of an uninstall: all. */
-  readonly agents?: readonly HookedAgent[]
+  agents: z.array(hookedAgent).readonly().optional(),
   /** Whose hooks: those of the project, the default, or of the user. */
-  readonly scope?: 'project' | 'user'
+  scope: z.enum(['project', 'user']).optional(),
   /** Of an install: whether commands get protected files read-only, or changes are only noticed. Default: as it is set. */
-  readonly enforce?: 'notice' | 'kernel'
+  enforce: z.enum(['notice', 'kernel']).optional(),
   /** Shows what would change. */
-  readonly dryRun?: boolean
-}
+  dryRun: z.boolean().optional(),
+})
+
+export type GuardHooksOptions = Readonly<z.output<typeof guardHooksSchema>>
 
 export interface InstalledGuard extends InstallOutcome {
   /** Why this agent was chosen. */

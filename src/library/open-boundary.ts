@@ -11,32 +11,34 @@ import {
   type SessionReport,
 } from '../models/boundary/contract.ts'
 import { parseFault } from '../models/boundary/faults.ts'
-import { type ModelSource, type ReplayMode, replayModes } from '../models/boundary/model-link.ts'
+import { type ModelSource, replayModes } from '../models/boundary/model-link.ts'
 import { openBoundary as openServer } from '../models/boundary/open-boundary.ts'
 import { openModelLink } from '../models/boundary/open-model-link.ts'
 import { boundaryScriptSchema, readBoundaryScript } from '../models/boundary/script/schema.ts'
 import { upstreamFrom } from '../models/boundary/upstream.ts'
 
-export interface OpenBoundaryOptions {
+const optionsSchema = z.strictObject({
   /**
    * What answers in place of the model: a boundary script, as the path of its file or as its content. Default: the providers that the
    * variables of `env` lead to.
    */
-  readonly script?: string | Readonly<Record<string, unknown>>
+  script: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
   /** The directory of recorded traffic. Needed for every `replay` but `off`. */
-  readonly cassette?: string
+  cassette: z.string().optional(),
   /** `record`, `strict` (only recorded traffic), `auto` (record what is missing) or `off`, the default. */
-  readonly replay?: ReplayMode
+  replay: z.enum(replayModes).optional(),
   /** Calls to break, as in `--fault`: `429@0`, `529%20`, `cut@2:3`. */
-  readonly faults?: readonly string[]
+  faults: z.array(z.string()).readonly().optional(),
   /** Later calls are refused. */
-  readonly maxCostUsd?: number
+  maxCostUsd: z.number().positive().optional(),
   /** The working directory of the program that calls the model: it differs between recording and replaying. Default: this one's. */
-  readonly workspace?: string
+  workspace: z.string().optional(),
   /** Default: that of this process. */
-  readonly env?: Readonly<Record<string, string | undefined>>
-  readonly onExchange?: (exchange: ExchangeFacts) => void
-}
+  env: optionFields.env,
+  onExchange: callback<(exchange: ExchangeFacts) => void>(),
+})
+
+export type OpenBoundaryOptions = Readonly<z.output<typeof optionsSchema>>
 
 export interface OpenedBoundary extends AsyncDisposable {
   readonly endpoint: ModelEndpoint
@@ -47,17 +49,6 @@ export interface OpenedBoundary extends AsyncDisposable {
   /** Waits for running calls and ends the server. With `keep: false` nothing that was recorded is kept. */
   close(end?: { readonly keep?: boolean }): Promise<SessionReport>
 }
-
-const optionsSchema = z.strictObject({
-  script: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
-  cassette: z.string().optional(),
-  replay: z.enum(replayModes).optional(),
-  faults: z.array(z.string()).optional(),
-  maxCostUsd: z.number().positive().optional(),
-  workspace: z.string().optional(),
-  env: optionFields.env,
-  onExchange: callback,
-})
 
 /** Opens a server on loopback that answers calls to models from a script, a cassette or the provider. */
 export async function openBoundary(options: OpenBoundaryOptions = {}): Promise<OpenedBoundary> {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type HookedAgent, hookCodecs } from '../agents/hook-codecs.ts'
 import type { HookPlace } from '../agents/hook-installer.ts'
 import { installableAgents } from '../agents/hook-installers.ts'
+import { defined } from '../core/json-fields.ts'
 import { type Explanation, explain } from '../guard/explain.ts'
 import { readPayload } from '../guard/hook/answer-hook.ts'
 import { type Simulation, simulate } from '../guard/simulate.ts'
@@ -18,7 +19,14 @@ import { readOnlyFiles } from '../guard-install/install-hooks.ts'
 import type { UninstallOutcome } from '../guard-install/uninstall-hooks.ts'
 import { checkOptions, optionFields } from '../io/check-options.ts'
 import { rules } from '../rules/index.ts'
-import { type GuardHooksOptions, type InstalledGuard, installGuard, uninstallGuard } from './guard-hooks.ts'
+import {
+  type GuardHooksOptions,
+  guardHooksSchema,
+  hookedAgent,
+  type InstalledGuard,
+  installGuard,
+  uninstallGuard,
+} from './guard-hooks.ts'
 import { guardPlace } from './guard-place.ts'
 
 /** The guard of a project. */
@@ -39,16 +47,6 @@ export interface ProjectGuard {
   simulate(hook: SimulatedHook): Promise<Simulation>
 }
 
-export interface SimulatedHook {
-  /** Whose payload it is. Default: `claude-code`. */
-  readonly agent?: HookedAgent
-  /** What the agent would write to the hook, as an object or as text. */
-  readonly payload: string | Readonly<Record<string, unknown>>
-  /** The name of the event, for agents whose payload does not contain it. */
-  readonly event?: string
-  readonly agentVersion?: string
-}
-
 export interface GuardPlaceOptions {
   /** The project is the one around this directory. Default: the working directory. */
   readonly cwd?: string
@@ -58,21 +56,17 @@ export interface GuardPlaceOptions {
   readonly signal?: AbortSignal
 }
 
-const hookedAgent = z.enum(installableAgents as [HookedAgent, ...HookedAgent[]])
-
-const hooksSchema = z.strictObject({
-  agents: z.array(hookedAgent).optional(),
-  scope: z.enum(['project', 'user']).optional(),
-  enforce: z.enum(['notice', 'kernel']).optional(),
-  dryRun: z.boolean().optional(),
-})
-
 const simulatedSchema = z.strictObject({
+  /** Whose payload it is. Default: `claude-code`. */
   agent: hookedAgent.optional(),
+  /** What the agent would write to the hook, as an object or as text. */
   payload: z.union([z.string(), z.record(z.string(), z.unknown())]),
+  /** The name of the event, for agents whose payload does not contain it. */
   event: z.string().optional(),
   agentVersion: z.string().optional(),
 })
+
+export type SimulatedHook = Readonly<z.output<typeof simulatedSchema>>
 
 /** Opens the guard of the project around a directory. Nothing is installed or changed by that. */
 export function openGuard(options: GuardPlaceOptions = {}): ProjectGuard {
@@ -97,13 +91,13 @@ export function openGuard(options: GuardPlaceOptions = {}): ProjectGuard {
     explain: (wanted) => explain({ guardHome: guardHome(env), root, wanted }),
     simulate: async (hook) => {
       checkOptions('simulate', simulatedSchema, hook)
-      return simulateHook({ ...hook, cwd, env })
+      return simulateHook(defined({ ...hook, cwd, env }))
     },
   }
 }
 
 function checkHooks(name: string, how: GuardHooksOptions): GuardHooksOptions {
-  checkOptions(name, hooksSchema, how)
+  checkOptions(name, guardHooksSchema, how)
   return how
 }
 

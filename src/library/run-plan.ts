@@ -20,15 +20,6 @@ export type PlanRunRequest = Omit<NewPlan, 'cwd' | 'root'> & {
   readonly cwd?: string
 }
 
-export interface PlanRunOptions {
-  /** Continues this run as it was started. Of the request only the limits may be given then. */
-  readonly resume?: string
-  /** Default: that of this process. */
-  readonly env?: Readonly<Record<string, string | undefined>>
-  readonly signal?: AbortSignal
-  readonly onEvent?: (event: PlanEvent) => void
-}
-
 /** The last event of a run: its state, why, and the tasks that are open. */
 export type PlanRunResult = Extract<PlanEvent, { readonly kind: 'plan_ended' }>
 
@@ -51,11 +42,15 @@ const requestSchema = z.strictObject({
   commit: z.boolean().optional(),
 })
 const optionsSchema = z.strictObject({
+  /** Continues this run as it was started. Of the request only the limits may be given then. */
   resume: z.string().optional(),
+  /** Default: that of this process. */
   env: optionFields.env,
   signal: optionFields.signal,
-  onEvent: callback,
+  onEvent: callback<(event: PlanEvent) => void>(),
 })
+
+export type PlanRunOptions = Readonly<z.output<typeof optionsSchema>>
 
 /** Lets a guarded agent do the open tasks of a plan, one by one, each verified before it counts. */
 export async function runPlan(request: PlanRunRequest, options: PlanRunOptions = {}): Promise<PlanRunResult> {

@@ -39,7 +39,7 @@ const requestSchema = z.strictObject({
   repository: z.string(),
   env: optionFields.env,
   signal: optionFields.signal,
-  onEvent: callback,
+  onEvent: callback(),
 })
 
 /**

@@ -4,34 +4,26 @@ import { loadProject } from '../config/load.ts'
 import { openProjectStore } from '../config/open-project-store.ts'
 import { definedVariables } from '../core/expand.ts'
 import { callback, checkOptions, optionFields } from '../io/check-options.ts'
-import { type SandboxName, sandboxNames } from '../sandboxes/contract.ts'
+import { sandboxNames } from '../sandboxes/contract.ts'
 import type { VerifierResponse, VerifyEvent } from '../verifier/contract.ts'
 import { findVerification } from '../verifier/find-verification.ts'
 import { verifyRepository as verifyFound } from '../verifier/verify-repository.ts'
 
-export interface VerifyOptions {
-  /** The repository, or a directory in it. Default: the working directory. */
-  readonly repository?: string
-  /** Instead of the agent.yaml found there. */
-  readonly agentFile?: string
-  /** Default: `auto`, the first engine that works here. `host` runs the steps without a sandbox. */
-  readonly sandbox?: 'auto' | SandboxName
-  /** Default: that of this process. */
-  readonly env?: Readonly<Record<string, string | undefined>>
-  readonly signal?: AbortSignal
-  readonly onEvent?: (event: VerifyEvent) => void
-  readonly onWarning?: (message: string) => void
-}
-
 const optionsSchema = z.strictObject({
+  /** The repository, or a directory in it. Default: the working directory. */
   repository: z.string().optional(),
+  /** Instead of the agent.yaml found there. */
   agentFile: z.string().optional(),
+  /** Default: `auto`, the first engine that works here. `host` runs the steps without a sandbox. */
   sandbox: z.enum(['auto', ...sandboxNames]).optional(),
+  /** Default: that of this process. */
   env: optionFields.env,
   signal: optionFields.signal,
-  onEvent: callback,
-  onWarning: callback,
+  onEvent: callback<(event: VerifyEvent) => void>(),
+  onWarning: callback<(message: string) => void>(),
 })
+
+export type VerifyOptions = Readonly<z.output<typeof optionsSchema>>
 
 /** Runs the steps of agent.yaml in a fresh sandbox. Throws GantryError INTERRUPTED after an abort. */
 export async function verifyRepository(options: VerifyOptions = {}): Promise<VerifierResponse> {

@@ -71,7 +71,7 @@ const optionsSchema = z.strictObject({
   env: optionFields.env,
   signal: optionFields.signal,
   reporters: z.array(z.union([z.string(), z.record(z.string(), z.unknown())])).optional(),
-  onStep: callback,
+  onStep: callback(),
 })
 
 /** `gantry plugin run` and `gantry plugin resume` as a function: one end for every plugin that is evaluated. */
