@@ -2,7 +2,7 @@ import { formatPosition, GantryError } from '../../core/error.ts'
 import { defined } from '../../core/json-fields.ts'
 import { translateFsError } from '../../io/files.ts'
 import { joinPath, listDirectory, showPath } from '../../io/list-directory.ts'
-import { readTextInside } from '../../io/read-text-inside.ts'
+import { type InsideText, readTextInside } from '../../io/read-text-inside.ts'
 
 /**
  * Files and directories of a directory of cases, by name. Links are never followed, because Claude Code rejects them too: they are
@@ -42,24 +42,28 @@ const usualBytes = 1024 * 1024
 
 /** A text file of a case; null when it does not exist. Throws GantryError when it is not a text of reasonable length. */
 export function readCaseText(dir: string, name: string, maxBytes = usualBytes): string | null {
-  const path = `${dir}/${name}`
+  const file = `${dir}/${name}`
   const read = readTextInside(dir, name, { maxBytes })
-  const refuse = (why: string): GantryError =>
-    new GantryError('INVALID_FILE', `${path}: ${why}`, { at: { file: path } })
+  const why = whyUnusable(read, maxBytes)
+  if (why !== null) throw new GantryError('INVALID_FILE', `${file}: ${why}`, { at: { file } })
+  return read.kind === 'text' ? read.text : null
+}
+
+/** null for a text, and for a file that does not exist. */
+export function whyUnusable(read: InsideText, maxBytes: number): string | null {
   switch (read.kind) {
     case 'text':
-      if (read.text.includes('\0')) throw refuse('is not a text file')
-      return read.text
+      return read.text.includes('\0') ? 'is not a text file' : null
     case 'missing':
       return null
     case 'outside':
-      throw refuse(`must not be read: ${read.reason}`)
+      return `must not be read: ${read.reason}`
     case 'not_a_file':
-      throw refuse(`is ${read.what}, not a file`)
+      return `is ${read.what}, not a file`
     case 'too_large':
-      throw refuse(`is larger than ${maxBytes / 1024 / 1024} MiB`)
+      return `is larger than ${maxBytes / 1024} KiB`
     case 'unreadable':
-      throw refuse(`cannot be read: ${read.reason}`)
+      return `cannot be read: ${read.reason}`
   }
 }
 

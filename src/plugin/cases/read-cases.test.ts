@@ -457,7 +457,7 @@ describe('problems are reported with their position and affect only their case',
   })
 
   test('a huge file, a binary file, and plugins outside of the plugin are reported', async () => {
-    expect((await bad('x'.repeat(1_100_000)))[0]).toContain('prompt.md: is larger than 1 MiB')
+    expect((await bad('x'.repeat(1_100_000)))[0]).toContain('prompt.md: is larger than 1024 KiB')
     expect((await bad('a\0b'))[0]).toContain('prompt.md: is not a text file')
     expect((await bad('---\nplugins: [../../../other]\n---\nx'))[0]).toContain(
       "plugins names '../../../other'",

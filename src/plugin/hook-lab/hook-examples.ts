@@ -1,13 +1,12 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { GantryError } from '../../core/error.ts'
 import { isObject } from '../../core/json-fields.ts'
 import { optionalText } from '../../core/schema.ts'
 import { namesIn } from '../../io/directory.ts'
-import { readTextInside } from '../../io/files.ts'
 import { isDirectory } from '../../io/path-kind.ts'
 import { parseYaml } from '../../io/yaml.ts'
 import { hookEvents } from '../analyze/hooks/hook-events.ts'
+import { readCaseText } from '../cases/read-case-text.ts'
 import type { SimulatedEvent } from './contract.ts'
 import { subjectField } from './event-effects.ts'
 import type { LabNames, LabPlace } from './lab-place.ts'
@@ -48,12 +47,8 @@ export function readHookExamples(pluginPath: string): readonly FoundExample[] {
   const names = namesIn(join(pluginPath, directory)).filter((name) => /\.ya?ml$/.test(name))
   return names.toSorted().flatMap((name) => {
     const path = `${directory}/${name}`
-    const read = readTextInside(pluginPath, path)
-    if (read.kind !== 'text')
-      throw new GantryError('INVALID_FILE', `${join(pluginPath, path)} cannot be read`, {
-        at: { file: join(pluginPath, path) },
-      })
-    const { value } = parseYaml(read.text, join(pluginPath, path), hookExamplesSchema)
+    const text = readCaseText(pluginPath, path) ?? ''
+    const { value } = parseYaml(text, join(pluginPath, path), hookExamplesSchema)
     if (!Array.isArray(value)) return [{ example: value, source: path }]
     return value.map((example, index) => ({ example, source: `${path}#${index + 1}` }))
   })

@@ -32,7 +32,7 @@ test('only files that graders need are stored, and none from outside of the work
     'gone.txt': { kind: 'missing' },
     'binary.bin': { kind: 'refused', reason: 'binary.bin is not a text file' },
     'long.txt': { kind: 'refused', reason: 'long.txt is larger than 256 KiB' },
-    dir: { kind: 'refused', reason: 'dir is a directory' },
+    dir: { kind: 'refused', reason: 'dir is a directory, not a file' },
     '../x': { kind: 'refused', reason: expect.stringContaining('leads out') },
     '/etc/hostname': { kind: 'refused', reason: expect.stringContaining('absolute') },
     'link.txt': { kind: 'refused', reason: expect.stringContaining('link.txt leads to') },

@@ -1,6 +1,7 @@
 import { readTextInside } from '../../../io/read-text-inside.ts'
 import type { KeptFile } from '../../execute/contract.ts'
 import type { Grader, PluginScenario } from '../../generate/contract.ts'
+import { whyUnusable } from '../read-case-text.ts'
 
 const maxBytes = 256 * 1024
 
@@ -24,20 +25,7 @@ function lookedInto(grader: Grader): readonly string[] {
 
 function keptFile(workspace: string, path: string): KeptFile {
   const read = readTextInside(workspace, path, { maxBytes })
-  switch (read.kind) {
-    case 'text':
-      return read.text.includes('\0')
-        ? { kind: 'refused', reason: `${path} is not a text file` }
-        : { kind: 'text', text: read.text }
-    case 'missing':
-      return { kind: 'missing' }
-    case 'outside':
-      return { kind: 'refused', reason: `${path} is not read: ${read.reason}` }
-    case 'not_a_file':
-      return { kind: 'refused', reason: `${path} is ${read.what}` }
-    case 'too_large':
-      return { kind: 'refused', reason: `${path} is larger than ${maxBytes / 1024} KiB` }
-    case 'unreadable':
-      return { kind: 'refused', reason: `${path} cannot be read: ${read.reason}` }
-  }
+  const why = whyUnusable(read, maxBytes)
+  if (why !== null) return { kind: 'refused', reason: `${path} ${why}` }
+  return read.kind === 'text' ? { kind: 'text', text: read.text } : { kind: 'missing' }
 }
