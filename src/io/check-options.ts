@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { GantryError } from '../core/error.ts'
+import { isObject } from '../core/json-fields.ts'
 import { schemaProblems } from './schema-problems.ts'
 
 /** Fields that many functions of the library take. */
@@ -11,7 +12,16 @@ export const optionFields = {
 }
 
 function asPlainObject(value: unknown): unknown {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : value
+  return isObject(value) ? { ...value } : value
+}
+
+/** Names of what is known, or what the caller made of the same kind. */
+export function namedOrOwn<Own>() {
+  return z.array(z.custom<string | Own>(isNameOrObject, 'expected a name or an object')).readonly()
+}
+
+function isNameOrObject(value: unknown): boolean {
+  return typeof value === 'string' || isObject(value)
 }
 
 /** A function of the caller. */

@@ -5,7 +5,7 @@ import { projectRedaction } from '../config/project-redaction.ts'
 import type { Comparison } from '../core/comparison.ts'
 import type { GantryEvent } from '../core/event.ts'
 import type { TrialRecord } from '../core/trial.ts'
-import { checkOptions, optionFields } from '../io/check-options.ts'
+import { checkOptions, namedOrOwn, optionFields } from '../io/check-options.ts'
 import { readJsonl } from '../io/read-jsonl.ts'
 import type { Label } from '../judge/labels.ts'
 import type { Reporter } from '../report/contract.ts'
@@ -41,11 +41,6 @@ export interface Runs {
 
 export type ReadRun = Pick<StoredRun, 'id' | 'dir' | 'manifest' | 'summary' | 'trials'>
 
-export interface ReportOptions {
-  /** Names as in `--reporter`, reporters of your own, or functions that listen. */
-  readonly reporters: readonly (string | ReporterDefinition | Reporter)[]
-}
-
 export interface RunsPlace {
   /** Where gantry.yaml is looked for upward, which may name the store. Default: the working directory. */
   readonly cwd?: string
@@ -54,8 +49,11 @@ export interface RunsPlace {
 }
 
 const reportSchema = z.strictObject({
-  reporters: z.array(z.union([z.string(), z.record(z.string(), z.unknown())])),
+  /** Names as in `--reporter`, reporters of your own, or functions that listen. */
+  reporters: namedOrOwn<ReporterDefinition | Reporter>(),
 })
+
+export type ReportOptions = Readonly<z.output<typeof reportSchema>>
 
 const compareSchema = z.strictObject({
   margin: z.number().gt(0).lt(1).optional(),

@@ -2,77 +2,62 @@ import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { loadProject } from '../config/load.ts'
 import { openProjectStore } from '../config/open-project-store.ts'
-import { defined } from '../core/json-fields.ts'
-import { callback, checkOptions, optionFields } from '../io/check-options.ts'
-import { type ReplayMode, replayModes } from '../models/boundary/model-link.ts'
+import { defined, isObject } from '../core/json-fields.ts'
+import { callback, checkOptions, namedOrOwn, optionFields } from '../io/check-options.ts'
+import { replayModes } from '../models/boundary/model-link.ts'
 import type { Reporter } from '../report/contract.ts'
 import type { ReporterDefinition } from '../report/define-reporter.ts'
 import { openReportersOf, type ReporterProblem } from '../report/open-reporters.ts'
 import type { PluginConfig } from './config/keys/schema.ts'
 import { loadConfigWithOverrides } from './config/load-config.ts'
 import type { PluginOverrides } from './config/overrides.ts'
-import { note, type PluginStage, type PluginStep, stages } from './contract.ts'
+import { note, type PluginStep, stages } from './contract.ts'
 import { evaluationTargets } from './pipeline/evaluation-target.ts'
 import type { EvaluationContext, EvaluationRequest } from './pipeline/evaluation-work.ts'
 import { type OpenEvaluation, openEvaluation } from './pipeline/open-evaluation.ts'
 import { resumeEvaluation, withChanges } from './pipeline/resume-evaluation.ts'
 import { type EvaluationEnd, runStages } from './pipeline/run-stages.ts'
 
-export interface PluginEvaluationOptions {
-  readonly cwd: string
+const optionsSchema = z.strictObject({
+  cwd: z.string(),
   /** What the command line could say; `plugin` is the directory of the plugin. */
-  readonly overrides?: PluginOverrides
+  overrides: z.custom<PluginOverrides>(isObject, 'expected an object').optional(),
   /** Continues a run with its stored request. Of `overrides` only batch, maxCostUsd, judgeModel and samples count then. */
-  readonly resume?: ResumedEvaluation
+  resume: z
+    .strictObject({
+      /** A run id, the beginning of one, or `latest`. */
+      run: z.string(),
+      /** The first stage to repeat. Default: the stage after the last completed one. */
+      fromStage: z.enum(stages).exactOptional(),
+    })
+    .optional(),
   /** Only scenarios whose names match, as in `--filter`. */
-  readonly filters?: readonly string[]
+  filters: z.array(z.string()).readonly().optional(),
   /** Lets cases of the plugin run their own set-up commands, as `--scaffold` does. */
-  readonly scaffold?: boolean
+  scaffold: z.boolean().optional(),
   /** Pass rate every scenario must reach. Default: 1. */
-  readonly threshold?: number
+  threshold: z.number().min(0).max(1).optional(),
   /** A file with the configuration; default: `plugin:` of the gantry.yaml found upward. */
-  readonly configFile?: string
+  configFile: z.string().optional(),
   /** The last stage to be done. Default: all of them. */
-  readonly until?: PluginStage
-  readonly replay?: ReplayMode
+  until: z.enum(stages).optional(),
+  replay: z.enum(replayModes).optional(),
   /** Default: evals/cassettes of the plugin. */
-  readonly cassettes?: string
+  cassettes: z.string().optional(),
   /** Default: that of this process. */
-  readonly env?: Readonly<Record<string, string | undefined>>
-  readonly signal?: AbortSignal
+  env: optionFields.env,
+  signal: optionFields.signal,
   /** Names as in `--reporter`, reporters of your own, or functions that listen. Default: none. */
-  readonly reporters?: readonly (string | ReporterDefinition | Reporter)[]
-  readonly onStep?: (step: PluginStep) => void
-}
+  reporters: namedOrOwn<ReporterDefinition | Reporter>().optional(),
+  onStep: callback<(step: PluginStep) => void>(),
+})
 
-export interface ResumedEvaluation {
-  /** A run id, the beginning of one, or `latest`. */
-  readonly run: string
-  /** The first stage to repeat. Default: the stage after the last completed one. */
-  readonly fromStage?: PluginStage
-}
+export type PluginEvaluationOptions = Readonly<z.output<typeof optionsSchema>>
 
 export interface PluginEvaluation extends EvaluationEnd {
   /** Reporters that failed. They stop neither the run nor each other. */
   readonly reporterProblems: readonly ReporterProblem[]
 }
-
-const optionsSchema = z.strictObject({
-  cwd: z.string(),
-  overrides: z.record(z.string(), z.unknown()).optional(),
-  resume: z.strictObject({ run: z.string(), fromStage: z.enum(stages).optional() }).optional(),
-  filters: z.array(z.string()).optional(),
-  scaffold: z.boolean().optional(),
-  threshold: z.number().min(0).max(1).optional(),
-  configFile: z.string().optional(),
-  until: z.enum(stages).optional(),
-  replay: z.enum(replayModes).optional(),
-  cassettes: z.string().optional(),
-  env: optionFields.env,
-  signal: optionFields.signal,
-  reporters: z.array(z.union([z.string(), z.record(z.string(), z.unknown())])).optional(),
-  onStep: callback(),
-})
 
 /** `gantry plugin run` and `gantry plugin resume` as a function: one end for every plugin that is evaluated. */
 export async function evaluatePlugin(options: PluginEvaluationOptions): Promise<readonly PluginEvaluation[]> {

@@ -4,7 +4,7 @@ import type { PassedIn } from '../config/load.ts'
 import { openProjectStore } from '../config/open-project-store.ts'
 import { defined } from '../core/json-fields.ts'
 import type { GateDefinition } from '../gates/define-gate.ts'
-import { checkOptions, optionFields } from '../io/check-options.ts'
+import { checkOptions, namedOrOwn, optionFields } from '../io/check-options.ts'
 import type { Reporter } from '../report/contract.ts'
 import type { ReporterDefinition } from '../report/define-reporter.ts'
 import { openReportersOf } from '../report/open-reporters.ts'
@@ -18,25 +18,6 @@ import { prepareRun } from './prepare-run.ts'
 import { newRequest, type RunRequest, type RunRequestInput, rerunRequest, resumedRequest } from './request.ts'
 import { runPrepared } from './run.ts'
 
-export interface ScenarioPlanOptions {
-  /** Gates of your own, besides those of gantry.yaml. */
-  readonly gates?: readonly GateDefinition[]
-  /** Agents of your own, by the name that `agents` of the request uses. One with a name of gantry.yaml replaces that agent. */
-  readonly agents?: Readonly<Record<string, AgentDefinition>>
-  readonly signal?: AbortSignal
-  /** Default: that of this process. */
-  readonly env?: Readonly<Record<string, string | undefined>>
-}
-
-export interface ScenarioRunOptions extends ScenarioPlanOptions {
-  /** Names as in `--reporter`, reporters of your own, or functions that listen. Default: none. */
-  readonly reporters?: readonly (string | ReporterDefinition | Reporter)[]
-  /** Continues this run as it was planned. Of the request only limits, concurrency and the judging of the whole may differ. */
-  readonly resume?: string
-  /** Runs only the trials of this run that did not pass: a run id or `latest`. Its request applies where this one is silent. */
-  readonly rerunFailed?: string
-}
-
 export interface ScenarioRunResult extends RunResult {
   /** Reporters that failed. They stop neither the run nor each other. */
   readonly reporterProblems: readonly { readonly name: string; readonly error: unknown }[]
@@ -44,19 +25,31 @@ export interface ScenarioRunResult extends RunResult {
 
 const placeFields = { cwd: z.string(), paths: z.array(z.string()).optional() }
 
-const gradingFields = {
-  gates: z.array(z.unknown()).optional(),
+const gradingOptionsSchema = z.strictObject({
+  /** Gates of your own, besides those of gantry.yaml. */
+  gates: z.array(z.custom<GateDefinition>()).readonly().optional(),
   signal: optionFields.signal,
+  /** Default: that of this process. */
   env: optionFields.env,
-}
-const planFields = { ...gradingFields, agents: z.record(z.string(), z.unknown()).optional() }
+})
 
-const runOptionsSchema = z.strictObject({
-  ...planFields,
-  reporters: z.array(z.union([z.string(), z.record(z.string(), z.unknown())])).optional(),
+const planOptionsSchema = gradingOptionsSchema.extend({
+  /** Agents of your own, by the name that `agents` of the request uses. One with a name of gantry.yaml replaces that agent. */
+  agents: z.record(z.string(), z.custom<AgentDefinition>()).optional(),
+})
+
+export type ScenarioPlanOptions = Readonly<z.output<typeof planOptionsSchema>>
+
+const runOptionsSchema = planOptionsSchema.extend({
+  /** Names as in `--reporter`, reporters of your own, or functions that listen. Default: none. */
+  reporters: namedOrOwn<ReporterDefinition | Reporter>().optional(),
+  /** Continues this run as it was planned. Of the request only limits, concurrency and the judging of the whole may differ. */
   resume: z.string().optional(),
+  /** Runs only the trials of this run that did not pass: a run id or `latest`. Its request applies where this one is silent. */
   rerunFailed: z.string().optional(),
 })
+
+export type ScenarioRunOptions = Readonly<z.output<typeof runOptionsSchema>>
 
 /** What `gantry test` does, as a function. */
 export async function runScenarios(
@@ -100,7 +93,7 @@ export async function planScenarios(
   request: RunRequestInput,
   options: ScenarioPlanOptions = {},
 ): Promise<RunEstimate> {
-  checkOptions('planScenarios options', z.strictObject(planFields), options)
+  checkOptions('planScenarios options', planOptionsSchema, options)
   const { env = process.env, signal = new AbortController().signal } = options
   const store = storeOf(request, env)
   const asked = newRequest(await balanced(request, store), env)
@@ -115,7 +108,7 @@ export async function checkScenarios(
   options: Omit<ScenarioPlanOptions, 'agents'> = {},
 ): Promise<GraderCheck[]> {
   const { cwd, paths = [] } = checkOptions('checkScenarios request', z.strictObject(placeFields), request)
-  checkOptions('checkScenarios options', z.strictObject(gradingFields), options)
+  checkOptions('checkScenarios options', gradingOptionsSchema, options)
   const { env = process.env, signal = new AbortController().signal } = options
   const { cases, project } = await loadScenarios(paths, {}, { cwd, env, passedIn: passedIn(options) })
   const checks: GraderCheck[] = []

@@ -21,19 +21,15 @@ export interface Validation {
   readonly warnings: readonly string[]
 }
 
-export interface ScenarioPlace {
-  readonly cwd: string
-  /** Default: that of this process. */
-  readonly env?: Readonly<Record<string, string | undefined>>
-  /** Gates of your own, besides those of gantry.yaml. */
-  readonly gates?: readonly GateDefinition[]
-}
-
 const placeSchema = z.strictObject({
   cwd: z.string(),
+  /** Default: that of this process. */
   env: optionFields.env,
-  gates: z.array(z.unknown()).optional(),
+  /** Gates of your own, besides those of gantry.yaml. */
+  gates: z.array(z.custom<GateDefinition>()).readonly().optional(),
 })
+
+export type ScenarioPlace = Readonly<z.output<typeof placeSchema>>
 
 /** Every scenario file with its problems; one broken file does not hide the others. */
 export async function validateScenarios(
