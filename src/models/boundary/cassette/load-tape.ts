@@ -1,8 +1,8 @@
 import { GantryError } from '../../../core/error.ts'
 import type { Normalise, NormalRequest } from './normalise.ts'
 import { unpackValue } from './pack-value.ts'
-import { blobReader, type ExchangeFile, exchangeName } from './read-cassette-index.ts'
-import { type CassetteRequest, joinRequest } from './share-request.ts'
+import { blobReader, type CassetteRequest, type ExchangeFile, exchangeName } from './read-cassette-index.ts'
+import { joinRequest } from './share-request.ts'
 import type { StoredResponse } from './stored-response.ts'
 import type { Tape, TapeExchange } from './tape.ts'
 

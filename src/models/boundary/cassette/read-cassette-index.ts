@@ -144,20 +144,31 @@ const indexSchema = z.strictObject({
 
 export type CassetteIndex = z.infer<typeof indexSchema>
 
+/**
+ * A stored request. An agent sends the whole conversation with every turn. Only the items that are new since an earlier exchange are
+ * stored, so a recording grows with the conversation and not with its square.
+ */
+const requestSchema = z.strictObject({
+  method: z.string(),
+  path: z.string(),
+  /** The exchange that this one continues: keys missing in `body` have the values of that exchange. */
+  continues: z.int().min(1).optional(),
+  /** For each list, the number of leading items to take from that exchange; `body` has the later ones. */
+  kept: z.record(z.string(), z.int().min(1)).optional(),
+  /** Keys of that exchange that this one does not have. */
+  dropped: z.array(z.string()).optional(),
+  body: z.unknown(),
+})
+
+export type CassetteRequest = Readonly<z.output<typeof requestSchema>>
+
 const exchangeSchema = z.strictObject({
   exchange: z.int().min(1),
   at: z.iso.datetime(),
   api: z.enum(['anthropic', 'openai-chat', 'openai-responses', 'gemini']),
   kind: z.enum(['turn', 'side', 'compaction', 'count_tokens', 'list_models']),
   model: z.string(),
-  request: z.strictObject({
-    method: z.string(),
-    path: z.string(),
-    continues: z.int().min(1).optional(),
-    kept: z.record(z.string(), z.int().min(1)).optional(),
-    dropped: z.array(z.string()).optional(),
-    body: z.unknown(),
-  }),
+  request: requestSchema,
   response: z.strictObject({
     status: z.int().min(100).max(599),
     headers: z.record(z.string(), z.string()),

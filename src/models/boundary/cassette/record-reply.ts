@@ -5,6 +5,7 @@ import { waitUnlessAborted } from '../wait-unless-aborted.ts'
 /** An answer to store. */
 export interface KeptReply {
   readonly status: number
+  /** With names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }

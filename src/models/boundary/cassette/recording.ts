@@ -153,7 +153,7 @@ function packExchange(
     api: format.api,
     kind: call.kind,
     model: call.model,
-    request: { ...shared, body: packValue(shared.body, { blobs }) } as ExchangeFile['request'],
+    request: { ...shared, body: packValue(shared.body, { blobs }) },
     // Numbers and header names are not text of a model.
     response: { ...packed, status: response.status, headers: { ...response.headers } },
   }

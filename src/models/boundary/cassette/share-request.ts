@@ -1,22 +1,7 @@
 import { isObject } from '../../../core/json-fields.ts'
 import type { NormalRequest } from './normalise.ts'
+import type { CassetteRequest } from './read-cassette-index.ts'
 import { canonical } from './tape.ts'
-
-/**
- * A stored request. An agent sends the whole conversation with every turn. Only the items that are new since an earlier
- * exchange are stored, so a recording grows with the conversation and not with its square.
- */
-export interface CassetteRequest {
-  readonly method: string
-  readonly path: string
-  /** The exchange that this one continues: keys missing in `body` have the values of that exchange. */
-  readonly continues?: number
-  /** For each list, the number of leading items to take from that exchange; `body` has the later ones. */
-  readonly kept?: Readonly<Record<string, number>>
-  /** Keys of that exchange that this one does not have. */
-  readonly dropped?: readonly string[]
-  readonly body: unknown
-}
 
 export interface EarlierRequest {
   readonly index: number

@@ -1,6 +1,7 @@
 import { parseJson } from '../../../core/json-fields.ts'
 import type { EncodedReply, WireFormat } from '../wire/contract.ts'
 import { createSseReader, encodeSse } from '../wire/sse.ts'
+import type { KeptReply } from './record-reply.ts'
 
 /** An answer as values: events of a stream, one JSON document, or text that is neither. Exactly one of the three. */
 export interface StoredResponse {
@@ -18,21 +19,11 @@ export interface StoredEvent {
   readonly text?: string
 }
 
-/** All other headers depend on the time, the machine or the account. */
-const keptHeaders = new Set(['content-type'])
-
-export function readResponse(
-  reply: {
-    readonly status: number
-    readonly headers: Readonly<Record<string, string>>
-    readonly body: string
-  },
-  format: WireFormat,
-): StoredResponse {
-  const headers = keepHeaders(reply.headers)
-  const known = { status: reply.status, headers }
-  if (/^text\/event-stream\b/i.test(headers['content-type'] ?? ''))
-    return { ...known, events: readEvents(reply.body, format) }
+/** Of the headers only the content type is stored: all others depend on the time, the machine or the account. */
+export function readResponse(reply: KeptReply, format: WireFormat): StoredResponse {
+  const { 'content-type': type } = reply.headers
+  const known = { status: reply.status, headers: type === undefined ? {} : { 'content-type': type } }
+  if (/^text\/event-stream\b/i.test(type ?? '')) return { ...known, events: readEvents(reply.body, format) }
   const json = parseJson(reply.body)
   return json === undefined ? { ...known, text: reply.body } : { ...known, json }
 }
@@ -57,9 +48,4 @@ function readEvents(body: string, format: WireFormat): readonly StoredEvent[] {
     const name = event === undefined ? {} : { event }
     return typeof value === 'object' && value !== null ? { ...name, data: value } : { ...name, text: data }
   })
-}
-
-function keepHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
-  return Object.fromEntries(entries.filter(([name]) => keptHeaders.has(name)))
 }
