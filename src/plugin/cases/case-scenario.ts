@@ -114,7 +114,7 @@ export function caseIds(cases: readonly NamedCase[]): ReadonlyMap<string, string
 
 const longest = 100
 
-function fileName(text: string): string {
+export function fileName(text: string, otherwise = 'case'): string {
   const plain = text.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
-  return plain === '' ? 'case' : plain.slice(0, longest)
+  return plain === '' ? otherwise : plain.slice(0, longest)
 }

@@ -95,19 +95,7 @@ function versioned(family: string, version: string): string {
 /** From the price table, which knows the newest models. */
 function newest(family: string): string {
   const known = Object.keys(builtInPrices).filter((name) => name.startsWith(`claude-${family}-`))
-  const [first] = known.toSorted((a, b) => compareVersions(versionOf(b), versionOf(a)))
-  return first ?? family
+  return known.toSorted(byVersion.compare).at(-1) ?? family
 }
 
-function versionOf(name: string): readonly number[] {
-  return name.split('-').slice(2).map(Number)
-}
-
-function compareVersions(a: readonly number[], b: readonly number[]): number {
-  const length = Math.max(a.length, b.length)
-  for (let index = 0; index < length; index++) {
-    const difference = (a[index] ?? 0) - (b[index] ?? 0)
-    if (difference !== 0) return difference
-  }
-  return 0
-}
+const byVersion = new Intl.Collator('en', { numeric: true })

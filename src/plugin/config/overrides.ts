@@ -1,6 +1,6 @@
 import { GantryError } from '../../core/error.ts'
 import { didYouMean } from '../../core/nearest.ts'
-import type { PluginConfig } from './keys/schema.ts'
+import { componentTypes } from '../contract.ts'
 import type { ConfigEntry } from './layers.ts'
 
 /** The flags of the command line. Absent: the environment, the file or the default decides. */
@@ -14,13 +14,7 @@ interface Override<Value> {
   sets(value: Value): readonly (readonly [key: string, value: unknown])[]
 }
 
-const scopes: readonly (keyof PluginConfig['scope'])[] = [
-  'skills',
-  'agents',
-  'commands',
-  'hooks',
-  'mcp_servers',
-]
+const scopes = componentTypes.map((type) => `${type}s` as const)
 
 const table = {
   /** Directory of the plugin; also set by the positional argument. With a marketplace, may be the name of one of its plugins. */

@@ -1,3 +1,4 @@
+import { addCost } from '../../core/add-cost.ts'
 import { settled } from '../../core/case-tally.ts'
 import type { GateResult } from '../../core/trial.ts'
 import type { PluginConfig } from '../config/keys/schema.ts'
@@ -81,6 +82,7 @@ export function evaluateTrial(input: TrialInput): TrialEvaluation {
     triggerGate,
     graders: graderGates,
   })
+  const evaluationCost = addCost(judgement === null ? 0 : judgement.cost_usd, graderCostUsd)
   const notes = remarks({ expected, detections, firings, execution, judgement, ambiguity, decision })
   return {
     trial,
@@ -100,7 +102,7 @@ export function evaluateTrial(input: TrialInput): TrialEvaluation {
     issues: notes.issues,
     summary: judgement !== null && judgement.summary !== '' ? judgement.summary : reason,
     cost_usd: execution.cost_usd,
-    evaluation_cost_usd: sumOfCosts(judgement === null ? 0 : judgement.cost_usd, graderCostUsd),
+    evaluation_cost_usd: evaluationCost === null ? null : settled(evaluationCost),
     ...(input.graderUsage !== undefined && { grader_usage: input.graderUsage }),
     duration_ms: execution.duration_ms,
     tokens: execution.tokens,
@@ -160,8 +162,4 @@ const unjudgedQuality = 7
 function qualityOf(judgement: PluginJudgement | null, triggeredRightly: boolean): number | null {
   if (judgement !== null) return judgement.quality_score
   return triggeredRightly ? unjudgedQuality : null
-}
-
-function sumOfCosts(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : settled(a + b)
 }

@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import type { Analysis } from '../../analyze/contract.ts'
 import { type AnyComponent, componentId, componentsById } from '../../component-list.ts'
 import type { Grader, PluginScenario, ToolPattern } from '../../generate/contract.ts'
-import { semanticTag } from '../case-scenario.ts'
+import { fileName, semanticTag } from '../case-scenario.ts'
 import { quietTag, serverPattern } from '../expectation.ts'
 import { historyFile } from '../history-file.ts'
 import { scaffoldScript } from '../scaffold-files.ts'
@@ -40,7 +40,7 @@ export function caseFiles(
     ...(begun !== undefined && { 'scaffold.sh': scaffoldScript(begun) }),
     ...(before !== undefined && { 'history.jsonl': historyFile(before) }),
     ...Object.fromEntries(
-      graders.map((grader) => [`graders/${fileName(grader.name)}.md`, graderFile(grader)]),
+      graders.map((grader) => [`graders/${fileName(grader.name, 'grader')}.md`, graderFile(grader)]),
     ),
   }
   return { files, ...(trigger?.note !== undefined && { note: trigger.note }) }
@@ -81,11 +81,6 @@ function tagsOf(scenario: PluginScenario): readonly string[] {
     componentId(scenario.component_type, scenario.expected_component || component_ref),
     ...(expected_trigger ? [] : [quietTag]),
   ]
-}
-
-function fileName(name: string): string {
-  const plain = name.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
-  return plain === '' ? 'grader' : plain
 }
 
 interface TriggerGrader {
