@@ -36,11 +36,27 @@ export function readListing(bytes: Buffer) {
     bytes,
     /** Where each record starts. */
     starts,
-    /** Entries that cannot be trusted, with their id: flagged as unchanged, left out, or unmerged. */
+    /** Entries that cannot be trusted, with their id: changed, flagged as unchanged, left out, or unmerged. */
     doubtful,
     /** Submodules, with the commit that is recorded for them. */
     gitlinks,
   }
+}
+
+/** Paths without real parents. Asks once for files in a row that have the same directory, as most have. */
+export function strayPaths(
+  { bytes, starts }: GitListing,
+  hasRealParents: (path: string) => boolean,
+): string[] {
+  let last: Buffer = Buffer.alloc(0)
+  let isReal = true
+  return starts.flatMap((start, index) => {
+    const path = bytes.subarray(bytes.indexOf(tab, start) + 1, (starts[index + 1] ?? bytes.length) - 1)
+    const directory = path.subarray(0, Math.max(path.lastIndexOf('/'), 0))
+    if (!directory.equals(last)) isReal = hasRealParents(path.toString('latin1'))
+    last = directory
+    return isReal ? [] : [path.toString('latin1')]
+  })
 }
 
 export function recordOf(mode: string, id: string, path: string): string {
@@ -57,7 +73,7 @@ export function hashListing({ bytes, starts }: GitListing, replacements: Readonl
   const keep = (until: number): void => {
     files += until - next
     // Hash unchanged stretches whole. In a large tree they are nearly everything.
-    parts.push(bytes.subarray(starts[next] ?? bytes.length, starts[until] ?? bytes.length))
+    if (until > next) parts.push(bytes.subarray(starts[next] ?? bytes.length, starts[until] ?? bytes.length))
     next = until
   }
   for (const path of [...replacements.keys()].sort()) {

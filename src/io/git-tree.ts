@@ -10,15 +10,22 @@ export async function readGitTree(
   top: string,
   leaveOut: (path: string) => boolean = () => false,
 ) {
-  const lists = ['ls-files', '--cached', '--others', '--exclude-standard', '--stage', '-v', '-z']
-  // Unlike `git status` this compares nothing with the last commit, and contents only of files as new as the index.
-  const differences = ['diff-files', '--raw', '-z', '--no-renames', '--ignore-submodules=all', '--relative']
-  const [listed, changed, filtered] = await Promise.all([
+  // Unlike `git status` this compares nothing with the last commit. A changed or missing file is listed twice, the second time as such.
+  const lists = [
+    'ls-files',
+    '--cached',
+    '--modified',
+    '--others',
+    '--exclude-standard',
+    '--stage',
+    '-v',
+    '-z',
+  ]
+  const [listed, filtered] = await Promise.all([
     repository.run(lists, { cwd: top }),
-    repository.run(differences, { cwd: top }),
     filteredPaths(repository, top),
   ])
-  if (listed.exitCode !== 0 || changed.exitCode !== 0 || filtered === null) return null
+  if (listed.exitCode !== 0 || filtered === null) return null
   const indexStart = endOfOthers(listed.stdout)
   const listing = readListing(listed.stdout.subarray(indexStart))
   const others = names(listed.stdout.subarray(0, indexStart)).map((line) => line.slice(2))
@@ -31,7 +38,6 @@ export async function readGitTree(
   const doubts = new Map<string, string | null>([
     ...unrecorded([...repositories.keys(), ...untracked, ...filtered]),
     ...listing.doubtful,
-    ...changedPaths(changed.stdout),
   ])
   return { listing, doubts, repositories }
 }
@@ -52,15 +58,6 @@ function endOfOthers(bytes: Buffer): number {
   let at = 0
   while (bytes[at] === 0x3f) at = bytes.indexOf(0, at) + 1
   return at
-}
-
-/** `:mode mode id id letter`, NUL, path, NUL. */
-function changedPaths(bytes: Buffer): [string, string][] {
-  const fields = names(bytes)
-  const found: [string, string][] = []
-  for (let index = 0; index + 1 < fields.length; index += 2)
-    found.push([fields[index + 1] ?? '', fields[index]?.split(' ')[2] ?? ''])
-  return found
 }
 
 function names(bytes: Buffer): string[] {

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { GantryError } from '../core/error.ts'
 import { fileBlob, linkBlobId } from './blob-id.ts'
 import { allowing, errnoOf, translateFsError } from './fs-error.ts'
-import { emptyListing, hashListing, recordOf } from './git-listing.ts'
+import { emptyListing, hashListing, recordOf, strayPaths } from './git-listing.ts'
 import { type GitRepository, type OpenRepositoryOptions, openRepository } from './git-repository.ts'
 import { readGitTree } from './git-tree.ts'
 import { isRealDirectory, joinPath, listDirectory, type Path, showPath, toBytes } from './list-directory.ts'
@@ -81,7 +81,9 @@ async function hashRepository(
   const { leaveOut, omit = [] } = options
   const tree = await readGitTree(repository, top, leaveOut)
   if (tree === null) return null
-  const found = await lookAt(top, tree.doubts, {
+  // git itself lists a file behind a link as if it were in the tree.
+  const stray = strayPaths(tree.listing, parentCheck(top)).map((path) => [path, null] as const)
+  const found = await lookAt(top, new Map([...tree.doubts, ...stray]), {
     repository,
     nested: tree.repositories,
     bound: bounded(options),
