@@ -114,6 +114,7 @@ async function runStep(
       }
     },
   })
+  request.onIdle?.()
   // Determined while the step runs.
   const kind = kindOfCommand(redaction.text(step.command))
   const end = await running

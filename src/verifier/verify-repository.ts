@@ -68,11 +68,8 @@ export async function verifyRepository(request: RepositoryRequest): Promise<Veri
       ...{ repository, origin, config, engine: chosen, run, env, signal },
       cachesDir: cachesDirOf(store, origin),
       ...defined({ looking, redact: request.redact, isUntouched: request.isUntouched }),
-      onEvent: (event) => {
-        request.onEvent?.(event)
-        // Done while a step runs, when this process is idle.
-        if (event.kind === 'step_started') void tidy().catch(() => {})
-      },
+      ...defined({ onEvent: request.onEvent }),
+      onIdle: () => void tidy().catch(() => {}),
     })
     if (response.run_id === null) removeRun(store, run.id)
     const evidence = (await guard?.record(response)) ?? noEvidence

@@ -40,7 +40,7 @@ export const verify: Verify = async (request) => {
       run.release()
       return infraResponse(start.opening.failure, redaction)
     }
-    return await verifyIn(start.opening.sandbox, start.tree, request, redaction, phases)
+    return await verifyIn(start.opening.sandbox, start, request, redaction, phases)
   } catch (error) {
     if (!(error instanceof GantryError && error.code === 'INTERRUPTED')) run.release()
     throw error
@@ -60,11 +60,15 @@ export async function verifyRedaction({
   return createRedaction(redact, env, config.env)
 }
 
+interface Begun {
+  readonly opening: SandboxOpening
+  readonly tree: LookedAt
+  /** The facts about the commit, if there was time for them. */
+  readonly noting: Promise<void> | null
+}
+
 /** Independent work runs concurrently: a short run spends most of its time here. */
-async function begin(
-  request: VerifyRequest,
-  phases: Phases,
-): Promise<{ readonly opening: SandboxOpening; readonly tree: LookedAt }> {
+async function begin(request: VerifyRequest, phases: Phases): Promise<Begun> {
   const { repository, run } = request
   makeArtifacts(run.dir)
   if (phases.isSetupKnown)
@@ -76,13 +80,17 @@ async function begin(
   const opening = lateAsked(phases.open(0))
   await setImmediate()
   const looking = request.looking ?? lookAtTree(repository, storeOf(run))
+  const early = await Promise.race([looking, opening.then(() => null)]).catch(() => null)
+  const noting = early && lateAsked(noteCommit(request, early.git))
+  if (early !== null) request.onIdle?.()
   const [opened, looked] = await Promise.allSettled([opening, looking])
+  if (opened.status === 'rejected' || opened.value.kind !== 'open') await Promise.allSettled([noting])
   if (opened.status === 'rejected') throw opened.reason
   if (looked.status === 'rejected') {
     if (opened.value.kind === 'open') await opened.value.sandbox.close()
     throw looked.reason
   }
-  return { opening: opened.value, tree: looked.value }
+  return { opening: opened.value, tree: looked.value, noting }
 }
 
 /** Runs are in `<store>/runs`. */
@@ -104,7 +112,7 @@ async function noteCommit({ run, config }: VerifyRequest, git: GitRepository | n
 
 async function verifyIn(
   opened: Sandbox,
-  { git, before }: LookedAt,
+  { tree: { git, before }, noting: noted }: Begun,
   request: VerifyRequest,
   redaction: Redaction,
   phases: Phases,
@@ -112,7 +120,7 @@ async function verifyIn(
   const { run } = request
   let sandbox = opened
   const logs = openVerifyLogs(run, redaction)
-  const noting = lateAsked(noteCommit(request, git))
+  const noting = noted ?? lateAsked(noteCommit(request, git))
   let steps: StepsOutcome = {
     ...{ executed: [], evidence: [] },
     end: before.kind === 'failed' ? { kind: 'infra', failure: unhashed(before.message) } : { kind: 'passed' },
