@@ -79,7 +79,8 @@ function showsItsFiles(): boolean {
   return fs.statSync('/proc/self/fd', { throwIfNoEntry: false })?.uid === process.geteuid?.()
 }
 
-let batchSize = 16
+/** At first for one program, because most commands start few. */
+let batchSize = 4
 /** Opens only the path (`O_PATH`), without becoming a reader or writer. */
 const O_PATH = 0o10000000
 const idleStream: number[] = []
@@ -94,7 +95,7 @@ function makeMore(): number | null {
     const paths = Array.from({ length: batchSize }, (_, index) => `${directory}/${index}`)
     canMake = spawnSync('mkfifo', paths, { stdio: 'ignore' }).status === 0
     if (canMake) for (const path of paths) idleStream.push(fs.openSync(path, O_PATH))
-    batchSize = Math.min(batchSize * 2, 128)
+    batchSize = Math.min(batchSize * 4, 128)
   } catch {
     // No writable temporary directory, or no file descriptors left: what could be opened is used.
   } finally {
