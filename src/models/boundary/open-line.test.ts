@@ -7,7 +7,7 @@ import { openBoundary } from './open-boundary.ts'
 let boundary: Boundary
 let line: BoundaryLine
 beforeEach(async () => {
-  boundary = await openBoundary({ closeGraceMs: 50 })
+  boundary = await openBoundary({ closeGraceMs: 600_000 })
   line = boundary.openLine()
 })
 afterEach(() => boundary.close())

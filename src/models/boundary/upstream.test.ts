@@ -32,7 +32,7 @@ async function provider(listener: RequestListener): Promise<{ url: string; heard
 }
 
 async function open(upstream: Upstream) {
-  const boundary = await openBoundary({ closeGraceMs: 50 })
+  const boundary = await openBoundary({ closeGraceMs: 600_000 })
   onTestFinished(() => boundary.close())
   const exchanges: ExchangeFacts[] = []
   const session = boundary.open({
