@@ -6,7 +6,7 @@ import { keepFilesInMemory } from './test/support/files-in-memory.ts'
 keepFilesInMemory()
 // Most test files load much of the source: the first one compiles it for all.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/gantry/compiled')
-const keepCompiled = ['test/support/flush-compile-cache.ts']
+const loadQuickly = ['test/support/load-source-quickly.ts']
 
 /**
  * Rooms that start no process: their tests can share a thread, which saves starting one for each file. Of the rules some ask git,
@@ -35,7 +35,7 @@ const buildProgram = ['test/support/build-program.ts']
 
 /** A test that hangs ends. No test judges by its time, so this is far more than a busy machine needs. */
 const shared = {
-  setupFiles: keepCompiled,
+  setupFiles: loadQuickly,
   testTimeout: 600_000,
   hookTimeout: 600_000,
   expect: { poll: { timeout: 600_000 } },
@@ -52,7 +52,8 @@ export default defineConfig({
     // Most tests wait for processes part of their time, so that one more than there are cores keeps all of them busy.
     maxWorkers: availableParallelism() + 1,
     // Node runs the source as it is, here as in production. Transforming it first would cost as much as a third of the tests.
-    experimental: { viteModuleRunner: false },
+    // No test mocks a module, so that nothing has to read the test files for mocks.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     reporters: ['default', './scripts/closing-line-reporter.ts'],
     projects: [
       {
@@ -61,7 +62,7 @@ export default defineConfig({
           include: pure,
           exclude: [slow, ...long],
           ...shared,
-          setupFiles: ['test/support/refuse-processes.ts', ...keepCompiled],
+          setupFiles: ['test/support/refuse-processes.ts', ...loadQuickly],
           pool: 'threads',
           isolate: false,
         },
