@@ -11,16 +11,7 @@ export async function readGitTree(
   leaveOut: (path: string) => boolean = () => false,
 ) {
   // Unlike `git status` this compares nothing with the last commit. A changed or missing file is listed twice, the second time as such.
-  const lists = [
-    'ls-files',
-    '--cached',
-    '--modified',
-    '--others',
-    '--exclude-standard',
-    '--stage',
-    '-v',
-    '-z',
-  ]
+  const lists = 'ls-files --cached --modified --others --exclude-standard --stage -v -z'.split(' ')
   const [listed, filtered] = await Promise.all([
     repository.run(lists, { cwd: top }),
     filteredPaths(repository, top),
