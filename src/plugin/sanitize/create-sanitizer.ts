@@ -128,12 +128,47 @@ function withoutCardValues(value: unknown): unknown {
   return isSame ? value : Object.fromEntries(entries)
 }
 
-/** In one piece, or in the groups in which it is printed. */
-const cardNumber = '[2-6]\\d{3}(?:[ -]\\d{4}){3}|3\\d{3}[ -]\\d{6}[ -]\\d{5}|[2-6]\\d{12,18}'
+const digitRun = /\d(?:[ -]?\d){12,}/g
 
-/** Payment card numbers are recognised by first digits, length and check digit. */
+/** Payment card numbers, also in groups: recognised by first digits, length and check digit. */
+const findCardNumbers: Finder = (text, found) => {
+  for (const match of text.matchAll(digitRun)) {
+    const run = match[0]
+    const ends = edges(run, 'end')
+    let from = 0
+    let after = 0
+    for (const start of edges(run, 'start')) {
+      if (start < after || !/[2-6]/.test(run.charAt(start))) continue
+      // Only near ends can belong to the same number, so a long run is scanned once.
+      while ((ends[from] ?? Infinity) < start + fewestDigits) from += 1
+      const end = endOfCard(run, start, ends, from)
+      if (end === null) continue
+      found(match.index + start, match.index + end)
+      after = end
+    }
+  }
+}
+
+const fewestDigits = 13
+const mostDigits = 19
+/** With a separator between digits. */
+const longest = 2 * mostDigits - 1
+
+/** The longest number counts. */
+function endOfCard(run: string, start: number, ends: readonly number[], from: number): number | null {
+  let found: number | null = null
+  for (let index = from; index < ends.length; index++) {
+    const end = ends[index] ?? run.length
+    if (end > start + longest) break
+    if (isCard(run.slice(start, end))) found = end
+  }
+  return found
+}
+
 function isCard(text: string): boolean {
+  if (text.length > longest) return false
   const digits = text.replaceAll(/[ -]/g, '')
+  if (digits.length < fewestDigits || digits.length > mostDigits) return false
   return issuers.some((issuer) => issuer.test(digits)) && hasCheckDigit(digits)
 }
 
@@ -153,6 +188,12 @@ function hasCheckDigit(digits: string): boolean {
     return total + (doubled > 9 ? doubled - 9 : doubled)
   }, 0)
   return sum % 10 === 0
+}
+
+/** Where a number may begin or end inside a run of groups: never in the middle of a group. */
+function edges(run: string, side: 'start' | 'end'): readonly number[] {
+  const inner = [...run.matchAll(/[ -]/g)].map(({ index }) => (side === 'start' ? index + 1 : index))
+  return side === 'start' ? [0, ...inner] : [...inner, run.length]
 }
 
 /** Personal or financial data, and its replacement. */
@@ -182,7 +223,7 @@ const personalPatterns: readonly PersonalPattern[] = [
       for (const { index, text: whole } of matches(pattern, text)) found(index, index + whole.length)
     },
   },
-  { name: 'card number', placeholder: '[REDACTED_CARD]', find: betweenDigits(cardNumber, isCard) },
+  { name: 'card number', placeholder: '[REDACTED_CARD]', find: findCardNumbers },
   {
     name: 'social security number',
     placeholder: '[REDACTED_SSN]',
