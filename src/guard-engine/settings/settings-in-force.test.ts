@@ -1,7 +1,8 @@
-import { mkdirSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
+import { changedAtMs } from '../../io/path-kind.ts'
 import { latestHistory } from '../ledger/read-ledger.ts'
 import { openGuard } from '../open-guard.ts'
 import { sealedNotice, settingsInForce } from './settings-in-force.ts'
@@ -23,14 +24,18 @@ async function openSession() {
     agentType: null,
     promptId: null,
   } as const
-  const nowMs = Date.now()
-  for (const file of [join(root, 'harness.json'), join(guardHome, 'harness.json')])
-    utimesSync(file, 0, nowMs / 1000 - 60)
+  const usersFile = join(guardHome, 'harness.json')
+  // By the file's own clock: `Date.now()` differs from it by some milliseconds, so the file could count as changed since.
+  const nowMs = Math.ceil(changedAtMs(usersFile))
   await guard.handle({ ...at, kind: 'session_start', source: 'startup' }, { nowMs })
   return {
     [Symbol.asyncDispose]: () => fixture.rm(),
     root,
     guardHome,
+    changeUsersFile: () => {
+      do writeFileSync(usersFile, weak)
+      while (changedAtMs(usersFile) <= nowMs)
+    },
     end: () => guard.handle({ ...at, kind: 'session_end', reason: 'exit' }),
     read: () => settingsInForce({ root, env: {}, userDir: guardHome }),
   }
@@ -51,9 +56,7 @@ test('settings that changed since the seal count as they were, and are named', a
 
 test("a change of the user's own settings counts once the session is over", async () => {
   await using open = await openSession()
-  const file = join(open.guardHome, 'harness.json')
-  writeFileSync(file, weak)
-  utimesSync(file, 0, Date.now() / 1000 + 60)
+  open.changeUsersFile()
   expect((await open.read()).settings.checklist.enabled).toBe(true)
   await open.end()
   expect(latestHistory(open.guardHome, open.root).session.isOver).toBe(true)
