@@ -69,7 +69,7 @@ function measure(): Promise<Measured> {
 
 function measureOnce() {
   return inTemporary(async (directory) => {
-    const lab = await openLab(directory, {})
+    const lab = openLab(directory, {})
     const shellRoot = join(directory, 'shell')
     const config = join(directory, 'harness.json')
     writeFileSync(

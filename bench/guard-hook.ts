@@ -95,7 +95,7 @@ function oneShot(
   payloadOf: (lab: GuardLab, round: number) => string,
 ): Promise<Figure> {
   return inTemporary(async (directory) => {
-    const lab = await openLab(directory, { GANTRY_GUARD_RESIDENT: 'off' })
+    const lab = openLab(directory, { GANTRY_GUARD_RESIDENT: 'off' })
     lab.hook('SessionStart', lab.payload('SessionStart', { source: 'startup' }))
     // Later starts use what V8 cached in the first ones, so warm up first.
     for (let round = 1000; round < 1005; round += 1) lab.hook(event, payloadOf(lab, round))

@@ -1,7 +1,6 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildHook } from '../scripts/build-hook.ts'
 import { hookLauncher, writeLauncher } from '../src/guard-install/hook-launcher.ts'
 import { lockHolder } from '../src/io/lock.ts'
 
@@ -16,11 +15,12 @@ export interface GuardLab {
   helper(): number | null
 }
 
-export async function openLab(directory: string, more: Record<string, string>): Promise<GuardLab> {
+export function openLab(directory: string, more: Record<string, string>): GuardLab {
   const root = join(directory, 'project')
   const hookBin = join(directory, 'hook', 'hook-bin.js')
   mkdirSync(root, { recursive: true })
-  await buildHook(hookBin)
+  // In a process of its own: the bundler would make this one large, and a large process takes longer to start others.
+  execFileSync(process.execPath, [join(import.meta.dirname, '../scripts/build-hook.ts'), hookBin])
   const env = {
     PATH: process.env.PATH ?? '',
     HOME: directory,

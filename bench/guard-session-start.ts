@@ -12,7 +12,7 @@ const rounds = 16
 /** The time an agent waits when a session starts: the whole hook process, from its start to its answer. */
 export function guardSessionStart(): Promise<Figure> {
   return inTemporary(async (directory) => {
-    const lab = await openLab(directory, { GANTRY_GUARD_RESIDENT: 'off' })
+    const lab = openLab(directory, { GANTRY_GUARD_RESIDENT: 'off' })
     await makeRepository(lab.root)
     const times: number[] = []
     for (let round = 0; round < rounds; round += 1) {
