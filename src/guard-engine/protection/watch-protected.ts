@@ -86,7 +86,7 @@ export function watchProtected(request: WatchRequest) {
   const undo = request.restores && !dry
   const changes = found.map((each) => (undo ? undone(each, place, request) : described(each)))
   const index = undo && changes.some(({ restored }) => restored === true) ? scan(now) : now
-  if (!dry && JSON.stringify(index) !== JSON.stringify(known)) {
+  if (!dry && isWorthWriting(known, index)) {
     const write = (): void => writeIndex(request, place, index)
     // Only what was changed must not be reported twice.
     if (base === null || changes.length > 0) write()
@@ -102,6 +102,17 @@ export function watchProtected(request: WatchRequest) {
     /** Of the record. */
     path: place.index,
   }
+}
+
+/** A few directories are listed again sooner than a file is replaced: the guard's own views change one at most calls. */
+const maxListedAgain = 8
+
+function isWorthWriting(known: ProtectedIndex | null, now: ProtectedIndex): boolean {
+  if (known === null) return true
+  const [before, after] = [known.directories, now.directories]
+  const moved = Object.keys({ ...before, ...after }).filter((path) => before[path] !== after[path])
+  const isSame = JSON.stringify({ ...known, directories: after }) === JSON.stringify(now)
+  return !isSame || moved.length > maxListedAgain
 }
 
 type WatchPlace = ReturnType<typeof watchPlace>
