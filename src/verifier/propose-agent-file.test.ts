@@ -48,6 +48,29 @@ const proposals: Record<string, readonly [files: Record<string, string>, command
   ],
 }
 
+const ciFiles: Record<string, string> = {
+  '.gitlab-ci.yml':
+    'check:\n  image: node:24\n  script:\n    - npm ci\n    - npx eslint .\n    - "npm test"\n',
+  '.circleci/config.yml':
+    'jobs:\n  check:\n    steps:\n      - checkout\n      - run: npx eslint .\n      - run:\n          name: Test\n          command: npm test\n',
+  'azure-pipelines.yml': 'steps:\n  - script: npx eslint .\n    displayName: Lint\n  - bash: npm test\n',
+  'bitbucket-pipelines.yml':
+    'pipelines:\n  default:\n    - step:\n        script:\n          - npx eslint .\n          - npm test\n',
+  '.buildkite/pipeline.yml': "steps:\n  - command: 'npx eslint .'\n  - commands:\n      - npm test\n",
+  '.travis.yml': 'language: node_js\nscript:\n  - npx eslint .\n  - npm test\n',
+  Jenkinsfile:
+    "pipeline {\n  stages {\n    stage('Check') {\n      steps {\n        sh 'npx eslint .'\n        sh(\"npm test\")\n      }\n    }\n  }\n}\n",
+}
+
+test.each(Object.entries(ciFiles))('the steps of CI are read from %s', async (path, text) => {
+  await using fixture = await createFixture({ [path]: text })
+  const { steps } = await proposeAgentFile(fixture.path)
+  expect(steps).toMatchObject([
+    { command: 'npx eslint .', source: path },
+    { command: 'npm test', source: path },
+  ])
+})
+
 test.each(Object.entries(proposals))('is proposed: %s', async (_, [files, commands]) => {
   await using fixture = await createFixture(files)
   const { steps, image } = await proposeAgentFile(fixture.path)

@@ -126,17 +126,32 @@ function pythonTests(place: string): readonly DeclaredCommand[] {
 
 const maxFromCi = 3
 
+/** What CI reads: files, and directories of files. */
+const ciPlaces = [
+  ...['.github/workflows', '.circleci', '.buildkite', '.woodpecker', '.gitlab-ci.yml', '.gitlab-ci.yaml'],
+  ...['azure-pipelines.yml', 'bitbucket-pipelines.yml', '.travis.yml', '.drone.yml', '.woodpecker.yml'],
+  'Jenkinsfile',
+]
+/** A line of shell as an item of a list, a line of a block, or behind the key that runs it. */
+const ciLine =
+  /^[ \t]*(?:- )?(?:(?:run|script|bash|commands?):[ \t]*|sh[ \t(]+)?(['"]?)(\w[\w ./:=@-]*)\1\)?$/gm
+
 /** Builds and lint of the workflows, and their tests where none are known. Single lines that need nothing else. */
 function ciCommands(repository: string, known: readonly ProposedStep[]): readonly ProposedStep[] {
-  const place = '.github/workflows'
   const start = (command: string): string => command.replace(' run ', ' ').split(/\s+/, 2).join(' ')
   const starts = new Set(known.map(({ command }) => start(command)))
-  const found = namesIn(join(repository, place)).flatMap((name) => {
+  const files = ciPlaces.flatMap((place) =>
+    isFile(join(repository, place))
+      ? [place]
+      : namesIn(join(repository, place)).flatMap((name) =>
+          /\.ya?ml$/i.test(name) ? [`${place}/${name}`] : [],
+        ),
+  )
+  const found = files.flatMap((source) => {
     // A release builds what steps without a network cannot.
-    const text = /^(?!.*(?:publish|release|deploy)).*\.ya?ml$/i.test(name)
-      ? (readTextIfExists(join(repository, place, name)) ?? '')
-      : ''
-    return [...text.matchAll(/^[ \t]*(?:- )?(?:run:[ \t]*)?(\w[\w ./:=@-]*)$/gm)].flatMap(([, line = '']) => {
+    const isRelease = /publish|release|deploy/i.test(source)
+    const text = isRelease ? '' : (readTextIfExists(join(repository, source)) ?? '')
+    return [...text.matchAll(ciLine)].flatMap(([, , line = '']) => {
       const command = line.trim()
       const kind = kindOfCommand(command)
       const isWanted = kind === 'build' || kind === 'lint' || (kind === 'test' && !known.some(isTest))
@@ -147,7 +162,7 @@ function ciCommands(repository: string, known: readonly ProposedStep[]): readonl
       )
         return []
       starts.add(start(command))
-      return [{ command, kind, source: `${place}/${name}` }]
+      return [{ command, kind, source }]
     })
   })
   return found.slice(0, maxFromCi)
