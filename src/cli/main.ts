@@ -37,9 +37,12 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 function processContext(): { readonly context: CliContext; readonly exitCodeSet: () => ExitCode } {
   let code: ExitCode = exitCode.pass
   const interruption = new AbortController()
-  const interrupt = (): void => {
-    // A second Ctrl-C exits at once: io/exec kills its children when the process exits.
-    if (interruption.signal.aborted) process.exit(exitCode.interrupted)
+  const received = new Set<NodeJS.Signals>()
+  const interrupt = (signal: NodeJS.Signals): void => {
+    // A second Ctrl-C exits at once: io/exec kills its children when the process exits. Ctrl-C and a SIGTERM of the parent that got it
+    // too are one interruption.
+    if (received.has(signal)) process.exit(exitCode.interrupted)
+    received.add(signal)
     interruption.abort()
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)

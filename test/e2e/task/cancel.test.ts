@@ -1,8 +1,13 @@
 import { existsSync } from 'node:fs'
+import process from 'node:process'
 import { expect, test } from 'vitest'
 import { isAlive } from '../../support/is-alive.ts'
+import { program } from '../../support/program.ts'
+import { startGantry } from '../support/gantry.ts'
 import {
+  afterwards,
   aTask,
+  envOf,
   eventsOf,
   letGo,
   makeRepository,
@@ -112,6 +117,23 @@ test.concurrent('Ctrl-C cancels the task that is run, ends its step and exits wi
   expect((await task(project, null, ['show', end.task_id, '--diff'])).stdout).toContain('a * b')
   expect(existsSync(runPath(project, run, 'artifacts', 'go'))).toBe(false)
   expect(isAlive(child.pid ?? 0)).toBe(false)
+})
+
+test.concurrent('Ctrl-C cancels the task that gantry boundary serve started, and both exit with 130', async () => {
+  const project = makeRepository({
+    files: { 'model.yaml': 'turns:\n  - { delay_ms: 300000, text: late }\n' },
+  })
+  const inner = ['task', 'run', '--sandbox', 'bubblewrap', aTask]
+  const argv = ['boundary', 'serve', '--script', 'model.yaml', '--', process.execPath, program, ...inner]
+  // A terminal sends the signal to both.
+  const { child, ended } = startGantry(project, argv, { env: envOf(project, null) }, ['setsid'])
+  afterwards(() => child.kill('SIGKILL'))
+  await until(async () => (await tasks(project))[0]?.phase === 'ANALYZING', 'a question to a Scout')
+  process.kill(-(child.pid ?? 0), 'SIGINT')
+  const { code, stdout, stderr } = await ended
+  expect(code, stderr).toBe(130)
+  expect(stdout).toContain('CANCELLED')
+  expect((await tasks(project))[0]).toMatchObject({ state: 'CANCELLED' })
 })
 
 test.concurrent('a queued task is cancelled by its position and stays visible; one that ended cannot be cancelled', async () => {
