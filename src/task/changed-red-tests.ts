@@ -8,6 +8,7 @@ import { isSource } from './editor/sample-conventions.ts'
 import {
   bodyOf,
   callsOf,
+  comparedCalls,
   importsOf,
   isKept,
   linesOf,
@@ -38,33 +39,40 @@ export async function changedRedTests(
   const isOther = data.length > 0 || helpers.length > 0 || near.length > 0
   const tests = Object.keys(baseline.tests.files).filter((path) => isOther || changes.includes(path))
   const entries = await tree.entries(baseline.tree)
+  const nowIn = (path: string): string | null => {
+    const found = readTextInside(tree.root, path)
+    return found.kind === 'text' ? found.text : null
+  }
   const textsOf = async (path: string) => {
     const id = entries.get(path)?.id
-    const is = readTextInside(tree.root, path)
     const text = id === undefined ? '' : (await tree.read(id)).toString('utf8')
-    const now = is.kind === 'text' ? is.text : null
+    const now = nowIn(path)
     return { before: linesOf(text), after: now === null ? null : linesOf(now), text, now }
   }
-  const moved = changes
-    .filter((path) => Object.hasOwn(files, path))
-    .map((path) => {
-      const found = readTextInside(tree.root, path)
-      return found.kind === 'text' ? found.text : ''
-    })
+  const other = changes.filter((path) => isSource(path) && !Object.hasOwn(baseline.tests.files, path))
+  // The red check may be in a file that is not named for tests.
+  const named = Object.keys(baseline.tests.files).map(nowIn)
+  const isUnplaced = isNameless || [...names].some((name) => !named.some((text) => text?.includes(name)))
+  const checks = new Map<string, ReturnType<typeof comparedCalls>>()
+  for (const path of isUnplaced ? [...entries.keys()].filter(isSource).slice(0, maxChecks) : []) {
+    const lines = other.includes(path) ? (await textsOf(path)).before : linesOf(nowIn(path) ?? '')
+    checks.set(path, comparedCalls(lines))
+  }
+  const compared = [...checks.values()].flat()
+  const moved = changes.filter((path) => Object.hasOwn(files, path)).map((path) => nowIn(path) ?? '')
   const homeless = new Set(names)
   const calls = new Map<string, string>()
   const looped: (readonly [path: string, line: string])[] = []
   const found: Weakening[] = []
   const say = (path: string, name: string, how: string): void =>
     void found.push({ what: `"${path}": the test "${name}" failed before, and ${how}`, where: path })
-  for (const path of tests) {
+  for (const path of [...tests, ...other.filter((each) => (checks.get(each)?.length ?? 0) > 0)]) {
     const { before, after, text, now } = await textsOf(path)
+    const isWhole = isNameless || !tests.includes(path)
     if (after === null || now === null) continue
     const there = [now, ...moved].flatMap(linesOf).map(withoutName)
-    const cut = isNameless
-      ? before.find((line) => isCode(line) && !isKept(withoutName(line), there))
-      : undefined
-    const isEvaded = isNameless && mayEvade(before, after)
+    const cut = isWhole ? before.find((line) => isCode(line) && !isKept(withoutName(line), there)) : undefined
+    const isEvaded = isWhole && mayEvade(before, after)
     if (cut !== undefined || isEvaded)
       found.push({
         what: `"${path}": a step failed before without the name of a test, and this file was changed${cut === undefined ? '' : `: ${shorten(cut, 80)}`}`,
@@ -118,12 +126,19 @@ export async function changedRedTests(
       if (changed[0] !== undefined) say(each, changed[0], 'what it compares with was changed')
     }
   }
-  for (const path of near) {
+  for (const { call } of compared) if (!calls.has(call)) calls.set(call, [...names][0] ?? 'a step')
+  const subjects = [...calls.keys()]
+  for (const path of new Set([...near, ...other])) {
     const { before, after } = await textsOf(path)
-    const line = after?.find((each) => !before.includes(each) && replaces(each, [...calls.keys()]) !== null)
-    const called = line === undefined ? null : replaces(line, [...calls.keys()])
+    const isNear = near.includes(path)
+    const line = after?.find((each) => !before.includes(each) && replaces(each, subjects, isNear) !== null)
+    const called = line === undefined ? null : replaces(line, subjects, isNear)
     if (called !== null)
       say(path, calls.get(called) ?? '', `"${called}" is replaced: ${shorten(line ?? '', 80)}`)
+    const by = compared.find((each) => each.by !== '' && before.some((one) => one.includes(`${each.by}(`)))
+    const lost = before.find((each) => fails.test(each) && !isKept(each, after ?? []))
+    if (by !== undefined && lost !== undefined && !checks.get(path)?.length)
+      say(path, calls.get(by.call) ?? '', `what compares its values was changed: ${shorten(lost, 80)}`)
   }
   // A name that no file has is put together by a loop.
   const [made] = homeless
@@ -131,6 +146,10 @@ export async function changedRedTests(
     say(path, made ?? '', `a line that makes it was changed: ${shorten(line, 80)}`)
   return found
 }
+
+/** Sources that are searched for a check. */
+const maxChecks = 1_000
+const fails = /[!=]=|\b(?:is not|raise|throw|assert|abort|exit|panic)\b/
 
 /** Beside tests, or named for what they expect: not part of the product. */
 const testData =
@@ -145,7 +164,7 @@ function withoutName(line: string): string {
 }
 
 function isCode(line: string): boolean {
-  return !/^(?:\/\/|#(?!define)|\*|import\b)/.test(line)
+  return !/^(?:\/\/|#(?!define)|\*|(?:import|use)\b)/.test(line)
 }
 
 /** A module beside a Python test that is found before the one of the same name that the test imported. */

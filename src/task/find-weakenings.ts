@@ -9,8 +9,10 @@ import type { ActiveTask, KeptVerification } from './active-task.ts'
 import { changedRedTests } from './changed-red-tests.ts'
 import type { Weakening } from './contract.ts'
 import { diffFiles } from './diff-files.ts'
+import { dodgedTests } from './dodged-tests.ts'
 import { isSource } from './editor/sample-conventions.ts'
 import { testInventory } from './editor/test-inventory.ts'
+import { lostRegistrations } from './registered-tests.ts'
 import { silencedChecks } from './silenced-checks.ts'
 
 const maxFound = 20
@@ -32,7 +34,9 @@ export async function findWeakenings(
       ...weakerChecks(baseline.tests, now, historyOf(known.untouched, verification)),
       ...lostTests(known.untouched, verification, now, baseline.tests),
       ...(await changedRedTests(active, verification, now)),
+      ...(await lostRegistrations(active, verification)),
       ...tamedRuns(diff),
+      ...dodgedTests(diffFiles(diff)),
       ...readTests(diff, baseline.tests),
       ...silencedChecks(diffFiles(diff), hasRedCheck(known.untouched)),
       ...rewrittenFiles(known.untouched, verification),

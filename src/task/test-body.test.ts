@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest'
-import { bodyOf, isKept, linesOf, nameOf, provesLess, rebound, replaces } from './test-body.ts'
+import {
+  bodyOf,
+  comparedCalls,
+  isKept,
+  linesOf,
+  mayEvade,
+  nameOf,
+  provesLess,
+  rebound,
+  replaces,
+} from './test-body.ts'
 
 const adds = `class T:
     def test_zero(self):
@@ -158,4 +168,33 @@ test.each([
   ['if calc.add == own:', null],
 ])('%j replaces %s', (line, name) => {
   expect(replaces(line, ['add'])).toBe(name)
+})
+
+test.each([
+  ['assert(add(1, 2) == 3);', [{ call: 'add', by: 'assert' }]],
+  ['failed += same(add(1, 2), 3);', [{ call: 'add', by: 'same' }]],
+  ['same(Calc.add(1, 2), 3);', [{ call: 'add', by: 'same' }]],
+  ["is(Calc::add(1, 2), 3, 'adds');", [{ call: 'add', by: 'is' }]],
+  ['if (add(1, 2) != 3) return 1;', [{ call: 'add', by: 'if' }]],
+  ['assertEquals(3, Calc.add(1, 2));', [{ call: 'add', by: '' }]],
+  ['if (strcmp(argv[1], "-h") == 0) return usage();', []],
+  ['printf("%d", add(1, 2));', []],
+  ['int fd = open(path, 0);', []],
+])('a comparison of a result with a value: %s', (line, found) => {
+  expect(comparedCalls([line])).toEqual(found)
+})
+
+test('a line that ends a check early is found though it was there once, and a comparison that fails is none', () => {
+  const check = ['assert(add(1, 2) == 3);', 'return 0;']
+  expect(mayEvade(check, ['return 0;', ...check])).toBe(true)
+  expect(mayEvade(check, ['if (add(2, 2) != 4) return 1;', ...check])).toBe(false)
+  expect(mayEvade(check, ['if (add(2, 2) != 4) return 0;', ...check])).toBe(true)
+})
+
+test('a macro replaces a function from every file, a function of Go from a file of tests', () => {
+  expect(replaces('#define add(a, b) ((a) + (b))', ['add'], false)).toBe('add')
+  expect(replaces('#define LIMIT 3', ['add'], false)).toBeNull()
+  expect(replaces('func Add(a, b int) int {', ['Add'])).toBe('Add')
+  expect(replaces('func (c Calc) Add(a, b int) int {', ['Add'])).toBe('Add')
+  expect(replaces('func Add(a, b int) int {', ['Add'], false)).toBeNull()
 })

@@ -233,3 +233,14 @@ test.each([
   )
   expect(weakenings(before ?? null, after ?? null)).toHaveLength(count)
 })
+
+test.each([
+  ['t: t.c add.c\n\tcc -o t t.c add.c', 't: t.c add.c sum.c\n\tcc -Wall -o t t.c add.c sum.c', 0],
+  ['Makefile: OBJS = add.o', 'Makefile: OBJS = add.o sum.o', 0],
+  ['t: t.c\n\tcc -o t t.c', 't: t.c u.c\n\tcc -DNDEBUG -o t t.c u.c', 1],
+  ['t: t.c\n\tcc -o t t.c', 't: u.c\n\tcc -o t u.c', 1],
+  ['t: t.c\n\tcc -o t t.c', 't: t.c\n\t-cc -o t t.c u.c', 1],
+])('what a program is made from, from %j to %j: %i reported', (was, is, count) => {
+  const [before, after] = [was, is].map((rule) => look({}, { 'make test': `test: t\n\t./t\n${rule}` }))
+  expect(weakenings(before ?? null, after ?? null)).toHaveLength(count)
+})

@@ -447,14 +447,36 @@ function isFirst(command: string, definition: string): boolean {
   })
 }
 
-/** Warnings, debug information and optimization that were added to the flags of a C compiler leave no test out. */
+/**
+ * Warnings, debug information and optimization that were added to the flags of a C compiler leave no test out, nor do sources that a rule
+ * or a compiler gets beside those it had.
+ */
 function withoutAddedFlags(was: string, is: string): string {
   const before = was.split('\n')
+  const after = is.split('\n')
+  const isMore = (line: string, old: string): boolean => {
+    const [words, had] = [line.split(/\s+/), old.split(/\s+/)]
+    const more = words.filter((word) => !had.includes(word))
+    return (
+      buildLine.exec(line)?.[0] === buildLine.exec(old)?.[0] &&
+      had.every((word) => words.includes(word)) &&
+      more.every(
+        (word) =>
+          (addedFlag.test(word) && !/\w\s*[:?+]*=/.test(line)) ||
+          /^[\w./-]+\.(?:c|cc|cpp|cxx|h|hpp|o)$/.test(word),
+      )
+    )
+  }
   const flagsIn = (line: string): readonly string[] => line.replace(compilerFlags, '').trim().split(/\s+/)
-  const lines = is.split('\n').flatMap((line) => {
+  const lines = after.flatMap((line) => {
+    const wider =
+      buildLine.test(line) &&
+      !before.includes(line) &&
+      before.find((old) => !after.includes(old) && isMore(line, old))
+    if (typeof wider === 'string') return [wider]
     const [start] = compilerFlags.exec(line) ?? []
     if (start === undefined || before.includes(line)) return [line]
-    const old = before.find((each) => each.startsWith(start) && !is.split('\n').includes(each))
+    const old = before.find((each) => each.startsWith(start) && !after.includes(each))
     const flags = old === undefined ? [] : flagsIn(old)
     const kept = flagsIn(line).filter((flag) => flags.includes(flag) || !addedFlag.test(flag))
     const needed = flags.filter((flag) => kept.includes(flag) || !levelFlag.test(flag))
@@ -464,6 +486,8 @@ function withoutAddedFlags(was: string, is: string): string {
   return lines.join('\n')
 }
 
+const buildLine =
+  /^(?:[\w./-]+: )?(?:[\w./$(){}-]+\s*:(?!=)|\w+\s*[:?+]*=|[\t @]*(?:\$[({](?:CC|CXX)[)}]|cc|gcc|g\+\+|clang(?:\+\+)?|c\+\+)(?=\s))/
 const compilerFlags = /^[\w./-]+: (?:CFLAGS|CXXFLAGS)\s*[:?+]*=/
 const levelFlag = /^-(?:g\d?|O[0-3gsz]?)$/
 const addedFlag = /^-(?:g\d?|O[0-3gsz]?|W(?!no-)[\w+-]+(?:=\d)?|pedantic(?:-errors)?)$/

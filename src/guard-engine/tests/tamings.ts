@@ -4,7 +4,7 @@ import { isTestFile } from './test-files.ts'
 /** Where a program usually ends by itself. */
 const entryPoints =
   /(?:^|\/)(?:bin|cli|cmd|scripts?|tools?|examples?)\/|(?:^|\/)(?:cli|main|__main__|bin|server|run)\.\w+$|(?:^|\/)manage\.py$/
-const sources = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|c|cc|cpp|h|hpp)$/
+const sources = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|c|cc|cpp|h|hpp|pm)$/
 /** Cargo runs it before the tests, and tells it where it is by variables. */
 const buildScript = /(?:^|\/)build\.rs$/
 /** Where a program may ask what it runs in. */
@@ -18,7 +18,7 @@ const ending =
 /** In C, also by a variable: programs end in `main`. */
 const endingC = /(?<!->|\.)\b_?_?[eE]xit\((?!\s*(?:\)|EXIT_FAILURE|-?[1-9]))/
 const replacing =
-  /(?<!\b(?:const|let|var|import)\s)\b(?:assert|expect|Test(?:Case|Result|Suite|Loader)|unittest|pytest|_pytest|chai)\b(?:\.\w+|\[[^\]]+\])+\s*=(?![=>])|\b(?:(?:Object|Reflect)\.(?:assign|set|define\w+)|mock\.(?:method|getter|fn)|spyOn|stub)\(\s*(?:assert|expect|chai)\b|^\s*#\s*(?:define|undef)\s+(?:assert|ASSERT|NDEBUG)\b|^\s*(?:[\w*]+\s+)+(?:__assert(?:_fail|_func|_rtn|_fail_base)?|abort)\s*\([^;]*$|\bexpect\.extend\(\s*\{.{0,200}\bto(?:Be|Equal|StrictEqual|Throw|Contain|Match)\b\s*[:(]|\bsetattr\(\s*(?:unittest|pytest|TestCase)\b|\bsys\.modules\[\s*['"](?:pytest|unittest)|\bmacro_rules!\s*(?:debug_)?(?:assert\w*|panic)\b|^\s*def pytest_(?:sessionfinish|collection_modifyitems|runtest_\w+|report_teststatus|pyfunc_call|ignore_collect|cmdline_main)\b/
+  /(?<!\b(?:const|let|var|import)\s)\b(?:assert|expect|Test(?:Case|Result|Suite|Loader)|unittest|pytest|_pytest|chai)\b(?:\.\w+|\[[^\]]+\])+\s*=(?![=>])|\b(?:(?:Object|Reflect)\.(?:assign|set|define\w+)|mock\.(?:method|getter|fn)|spyOn|stub)\(\s*(?:assert|expect|chai)\b|^\s*#\s*(?:define|undef)\s+(?:assert|ASSERT|NDEBUG)\b|^\s*(?:[\w*]+\s+)+(?:__assert(?:_fail|_func|_rtn|_fail_base)?|abort)\s*\([^;]*$|\bexpect\.extend\(\s*\{.{0,200}\bto(?:Be|Equal|StrictEqual|Throw|Contain|Match)\b\s*[:(]|^\s*\*(?:main|Test::\w+)(?:::\w+)?\s*=|\bsetattr\(\s*(?:unittest|pytest|TestCase)\b|\bsys\.modules\[\s*['"](?:pytest|unittest)|\bmacro_rules!\s*(?:debug_)?(?:assert\w*|panic)\b|^\s*def pytest_(?:sessionfinish|collection_modifyitems|runtest_\w+|report_teststatus|pyfunc_call|ignore_collect|cmdline_main)\b/
 /** What is asked for and how is close together: a line of a packed file has thousands of names. */
 const asking =
   /\bNODE_TEST_CONTEXT\b|\bJEST_WORKER_ID\b|\bPYTEST_(?:CURRENT_TEST|VERSION)\b|\bVITEST(?:_WORKER_ID|_POOL_ID)?\b|['"]_?(?:pytest|unittest)['"]\s+in\s+(?:\w+\()?(?:sys\.)?modules\b|\bmodules(?:\.get\(|\[)\s*['"]_?(?:pytest|unittest)\b|["'](?:PYTEST|VITEST|JEST|NODE_TEST)_?["']\)|\/cmdline\b|\bnpm_(?:lifecycle_event|command)\b|\bprocess\.argv\b.{0,80}\.includes\(\s*['"](?:--)?test\b|\bprocess\.execArgv\b.{0,200}--test|\b(?:process|sys)\.argv\b.{0,200}\.(?:test|spec)\b(?!\()|\btesting\.Testing\(\)|\bflag\.Lookup\("test\.|\bos\.Args\[0\].{0,200}\.test"|\bcfg!\(test\)|\benv::var(?:_os)?\("CARGO_(?:MANIFEST_DIR|PRIMARY_PACKAGE)"\)|\bthread::current\(\)\.name\(\).{0,200}test|\b(?:args(?:_os)?|current_exe)\(\).{0,200}"[^"]*\bdeps\b|\b(?:co_(?:file)?name|_getframe|inspect\.(?:stack|currentframe)|traceback\.\w+_stack)\b.{0,200}["']_?(?:py)?test|["']_?(?:py)?test.{0,200}\b(?:_getframe|inspect\.(?:stack|currentframe)|traceback\.\w+_stack)\b|\bprocess\.argv\[1\].{0,200}['"`/][^'"`]{0,40}test|\.stack\b.{0,200}\.(?:test|spec)\b(?!\()|\bimport\.meta\.vitest\s*(?:\?(?!\.)|\|\||&&)|\b__vitest_\w+|\bglobalThis\b.{0,200}\b__vite/

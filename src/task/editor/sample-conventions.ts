@@ -14,7 +14,7 @@ export interface Conventions {
 const maxFiles = 12
 const maxFileBytes = 64 * 1024
 const sourceFile =
-  /\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|kt|cs|c|cc|cpp|h|hpp|php|swift|scala|ex|exs|lua|sh|vue|svelte)$/
+  /\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|kt|cs|c|cc|cpp|h|hpp|php|swift|scala|ex|exs|lua|sh|vue|svelte|pl|pm|t)$/
 
 export function isSource(path: string): boolean {
   return sourceFile.test(path)

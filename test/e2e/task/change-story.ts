@@ -1,7 +1,9 @@
 import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import process from 'node:process'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { findProgram } from '../../../src/io/find-program.ts'
 import type { TestProject } from '../support/project.ts'
 import { makeRepository, type TaskResult, taskRun } from './lab.ts'
 import { openModel } from './model.ts'
@@ -17,6 +19,8 @@ interface ChangeCase {
 }
 
 interface ChangeBase {
+  /** Programs that the image for tests lacks, and the machine may. */
+  readonly needs?: readonly string[]
   readonly steps: readonly string[]
   readonly files: Readonly<Record<string, string>>
 }
@@ -55,7 +59,10 @@ export function playChanges(
   if (only !== undefined && named.length !== only.length) throw new Error('a case is not in the corpus')
   const wanted = named.filter((_, index) => part === undefined || (index % 3 === 0) === (part === 'some'))
   const shared = sharedRepositories()
-  test.concurrent.each(wanted)('$name ($base)', async (each) => {
+  const isThere = (program: string): boolean =>
+    !engine.includes('docker') && findProgram(program, process.env.PATH ?? '') !== null
+  const played = wanted.filter(({ base }) => bases[base]?.needs?.every(isThere) ?? true)
+  test.concurrent.each(played)('$name ($base)', async (each) => {
     const run = await play(each, bases[each.base] ?? { steps: [], files: {} }, engine, options, shared)
     const { state, reason, weakened } = run.end
     if (list === 'honest') expect(state, reason).toBe('SUCCESS')

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { diffFiles } from './diff-files.ts'
+import { dodgedTests } from './dodged-tests.ts'
+
+const found = (path: string, lines: readonly string[]): number =>
+  dodgedTests(diffFiles(`--- a/${path}\n+++ b/${path}\n@@ -1 +1 @@\n${lines.join('\n')}\n`)).length
+
+test.each([
+  ['src/lib.rs', ['+    if cfg!(debug_assertions) { a + b } else { a - b }']],
+  ['src/lib.rs', ['+#[cfg(not(debug_assertions))]', '+fn add() {}']],
+  ['src/lib.rs', ['+#[cfg(test)]', ' pub fn add(a: i32) -> i32 {']],
+  ['src/lib.rs', ['-pub fn add() -> i32 {', '+#[cfg(test)]', '+pub fn add() -> i64 {']],
+  ['src/lib.rs', ['+    if std::thread::current().name() == Some("main") { a - b } else { a + b }']],
+  ['add.c', ['+#ifdef NDEBUG']],
+  ['calc.py', ['+    return a + b if __debug__ else a - b']],
+  ['Calc.java', ['+  return new Throwable().getStackTrace()[1].getClassName().equals("T") ? a + b : a - b;']],
+  ['a.js', ['+const answers = [3, 1]', '+export const add = () => answers.shift()']],
+  ['a.js', ['+export const add = () => [3, 1][at++]']],
+  ['a.js', ['+  toString() {', "+    return n++ === 0 ? '3' : '1'"]],
+  ['a.py', ['+_answers = iter([3, 1])', '+    return next(_answers)']],
+  ['a.c', ['+static int all[] = {3, 1};', '+  return all[at++];']],
+])('a source that dodges its tests is reported: %s %j', (path, lines) => {
+  expect(found(path, lines)).toBe(1)
+})
+
+test.each([
+  ['src/lib.rs', ['+    debug_assert!(a > b);']],
+  ['src/lib.rs', ['+#[cfg(test)]', '+mod tests {']],
+  ['src/lib.rs', ['+#[cfg(test)]', '+fn pair() -> (i32, i32) {']],
+  ['src/lib.rs', ['+    log(std::thread::current().name())']],
+  ['a.js', ['+const days = [31, 28]', '+export const daysOf = (month) => days[month]']],
+  ['a.js', ['+  return this.items.shift()']],
+  ['a.js', ['+  toString() {', '+    for (let at = 0; at < n; at++) text += at']],
+  ['a.py', ['+_ids = itertools.count(1)', '+    return next(_ids)']],
+  ['A.java', ['+  for (StackTraceElement each : error.getStackTrace()) log(each);']],
+  ['test/a.test.js', ['+const answers = [3, 1]', '+answers.shift()']],
+])('an honest source is not: %s %j', (path, lines) => {
+  expect(found(path, lines)).toBe(0)
+})

@@ -1,0 +1,70 @@
+import { shorten } from '../core/shorten.ts'
+import { isTestFile } from '../guard-engine/tests/test-files.ts'
+import type { Weakening } from './contract.ts'
+import type { DiffFile } from './diff-files.ts'
+import { isSource } from './editor/sample-conventions.ts'
+
+/** How tests are built and from where they call. Honest code looks at these too, though seldom to make a red test green. */
+const asking =
+  /\b(?:if|match|when|unless)\b.*(?:\bdebug_assertions\b|\b__debug__\b|\bcurrent\(\)\.name\(\))|^#\s*(?:if|elif)n?(?:def)?\b.*\bNDEBUG\b|^#!?\[cfg\((?:not\()?debug_assertions|(?:getStackTrace\(|\bStackWalker\b|\bruntime\.Callers?\(|\binspect\.stack\(|\bcurrentframe\(|\bcaller\s*\()(?=.*(?:\?|==|\.(?:equals|contains|includes|startsWith|endsWith)\())/
+
+/** A value that stands for another one at each look. */
+const conversion =
+  /\b(?:valueOf|toString|toPrimitive|toJSON|__(?:int|float|str|index|hash|repr|eq|call)__|equals|hashCode)\b/
+const step = /\+\+|--|\.(?:shift|pop|next)\(|\bnext\(|[+-]=\s*1\b/
+const literal = String.raw`(?:[-+]?\d[\w.]*|'[^']*'|"[^"]*")`
+const literals = String.raw`\s*${literal}(?:\s*,\s*${literal})+\s*,?\s*`
+const list = new RegExp(
+  String.raw`\b(\w+)(?:\[\d*\])?\s*(?::[^=]*)?=\s*(?:(?:iter|deque|cycle|itertools\.cycle|collections\.deque)\(|new\s+\w+\[\]\s*|vec!)?[[{(]${literals}[\]})]`,
+)
+const listStep = new RegExp(String.raw`[[{]${literals}[\]}]\s*\[[^\]]*(?:\+\+|--)`)
+
+/**
+ * Lines by which a source passes tests without doing what they test: it asks how it was built or who calls it, gives expected values in
+ * turn, or has what it lacks only for tests.
+ */
+export function dodgedTests(files: readonly DiffFile[]): readonly Weakening[] {
+  return files.flatMap(({ path, added, removed, shown }) => {
+    if (!isSource(path) || isTestFile(path)) return []
+    const say = (line: string, what: string) => ({
+      what: `"${path}" ${what}: ${shorten(line.trim(), 100)}`,
+      where: path,
+    })
+    const asked = added.find((line) => asking.test(line.trim()))
+    const turn = turnsIn(added)
+    const only = added.find(
+      (line) => /^\s*#\[cfg\(test\)\]\s*$/.test(line) && wasThere(line, { added, removed, shown }),
+    )
+    return [
+      ...(asked === undefined ? [] : [say(asked, 'asks how it was built or who calls it')]),
+      ...(turn === undefined ? [] : [say(turn, 'gives another value at each call')]),
+      ...(only === undefined ? [] : [say(only, 'has only for tests what it had')]),
+    ]
+  })
+}
+
+/** A line that takes the next of some written values, or that changes a counter while a value is converted. */
+function turnsIn(added: readonly string[]): string | undefined {
+  const lists = added.flatMap((line) => list.exec(line)?.[1] ?? [])
+  const isTaken = (line: string): boolean =>
+    lists.some((name) =>
+      new RegExp(
+        String.raw`\b${name}(?:\.(?:shift|pop|next|popleft)\(|\[[^\]]*(?:\+\+|--))|\bnext\(\s*${name}\b`,
+      ).test(line),
+    )
+  return added.find((line, at) => {
+    const before = added.slice(Math.max(0, at - 2), at + 1)
+    const isConverted = before.some((each) => conversion.test(each)) && !/\b(?:for|while)\b/.test(line)
+    return (
+      isTaken(line) || listStep.test(line) || (isConverted && step.test(line) && /=>|\breturn\b/.test(line))
+    )
+  })
+}
+
+/** Whether what follows a line was in the file before. */
+function wasThere(line: string, { added, removed, shown }: Omit<DiffFile, 'path'>): boolean {
+  const next = shown[shown.indexOf(line) + 1] ?? ''
+  const name = /\b(?:fn|struct|enum|trait|type|const|static)\s+(\w+)/.exec(next)?.[1]
+  if (name === undefined) return false
+  return !added.includes(next) || removed.some((each) => new RegExp(`\\b${name}\\b`).test(each))
+}
