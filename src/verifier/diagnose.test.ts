@@ -86,3 +86,39 @@ test('a build is no hint when its step is there, or when what is missing exists'
   // Node 24 takes a directory for a file.
   expect(hintFor('test')).toBeUndefined()
 })
+
+const unreachable: readonly (readonly [command: string, output: string, line: string])[] = [
+  ['npm ci', 'npm error code EAI_AGAIN\n', 'npm_config_registry'],
+  ['pnpm install', 'request failed, reason: connect ECONNREFUSED 127.0.0.1:1\n', 'npm_config_registry'],
+  [
+    'pip install -r r.txt',
+    "ProxyError('Cannot connect to proxy.', OSError('Tunnel connection failed: 502'))\n",
+    'PIP_INDEX_URL',
+  ],
+  ['uv sync', 'error: error sending request for url (https://a/simple/six/)\n', 'UV_DEFAULT_INDEX'],
+  [
+    'cargo fetch',
+    '[56] Failure when receiving data from the peer (CONNECT tunnel failed, response 502)\n',
+    '.cargo/config.toml',
+  ],
+  ['go mod download', 'dial tcp: lookup a on [::1]:53: read: connection refused\n', 'GOPROXY'],
+  ['mvn -B dependency:go-offline', 'Could not transfer artifact a:b:pom:1 from/to central\n', 'MAVEN_ARGS'],
+  ['./fetch.sh', 'curl: (6) Could not resolve host: a\n', 'https_proxy'],
+]
+
+test.each(unreachable)(
+  'setup that cannot reach a registry: how %s gets a mirror, or that it has no network',
+  (command, output, line) => {
+    const setup = [{ command }]
+    const step = { ...failed(command, 1), index: 0 }
+    const open = diagnose(step, output, { image: 'x:1', setup }, '/')
+    expect(open?.hint).toContain('this machine has no network, or needs a mirror')
+    expect(open?.hint).toContain(line)
+    // A service that a test misses on the loopback is no registry.
+    if (/ECONNREFUSED/.test(output))
+      expect(diagnose({ ...step, index: 1 }, output, { image: 'x:1', setup }, '/')).toBeNull()
+    if (!/EAI_AGAIN|lookup|resolve/.test(output)) return
+    const closed = diagnose(step, output, { image: 'x:1', setup: [{ command, network: 'none' }] }, '/')
+    expect(closed?.hint).toContain(`command: ${JSON.stringify(command)}, network: allow }`)
+  },
+)

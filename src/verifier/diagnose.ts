@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { isObject, parseObject } from '../core/json-fields.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import { entryKind, isFile } from '../io/path-kind.ts'
-import type { SandboxName } from '../sandboxes/contract.ts'
+import type { SandboxName, SandboxNetwork } from '../sandboxes/contract.ts'
 import type { FailedStep } from './contract.ts'
 import { type Install, installsFor, toolInstall } from './installs-for.ts'
 
@@ -20,7 +20,7 @@ export interface Diagnosis {
 
 interface DiagnosedConfig {
   readonly image: string
-  readonly setup?: readonly { readonly command: string }[]
+  readonly setup?: readonly { readonly command: string; readonly network?: SandboxNetwork }[]
   readonly steps?: readonly { readonly command: string }[]
   /** What ran the step, for the hint. */
   readonly engine?: SandboxName
@@ -63,7 +63,8 @@ export function diagnose(
   )
   const hasModules = entryKind(join(repository, 'node_modules')) !== null
   const isOther = !hasModules || installs.some((each) => !each.command.includes('npm'))
-  const isOffline = !isSetup && offline.test(end)
+  const isUnreached = offline.test(end)
+  const isOffline = !isSetup && isUnreached
   const isUnknown = exit_code === 127 && isOther && !isSystemProgram(program)
   if (installs.length > 0 && !isSetup && (absent ?? (isUnknown || isOffline || notInstalled.test(end)))) {
     const text =
@@ -71,11 +72,23 @@ export function diagnose(
     const lines = listed('setup', 'install', ...installs.map((each) => each.command))
     return advise(absent ?? program ?? 'packages', text, lines, { setup: installs })
   }
-  if (isOffline) {
-    const lines = listed('steps', '…', command).replace(/ }$/, ', network: allow }')
-    return advise('network', 'The step needs the network, which steps do not have', lines, {
-      network: 'allow',
-    })
+  const isClosed = isSetup && setup[index]?.network === 'none'
+  if (isOffline || (isClosed && isUnreached)) {
+    const lines = listed(isSetup ? 'setup' : 'steps', '…', command).replace(/ }$/, ', network: allow }')
+    const whose = isSetup ? 'which this one does not have' : 'which steps do not have'
+    return advise(
+      'network',
+      `The step needs the network, ${whose}`,
+      lines,
+      isSetup ? {} : { network: 'allow' },
+    )
+  }
+  if (isSetup && (isUnreached || unreached.test(end))) {
+    const [, how = 'env: { https_proxy: "http://…" }'] =
+      mirrors.find(([managers]) => managers.test(managerOf(command))) ?? []
+    const text =
+      'Setup could not reach its registry: this machine has no network, or needs a mirror, which setup does not take from your settings. Name it'
+    return advise('network', text, how)
   }
   if (/LeakSanitizer has encountered a fatal error|LeakSanitizer does not work under ptrace/.test(end)) {
     const text = 'LeakSanitizer attaches to processes, which steps cannot'
@@ -148,6 +161,20 @@ const notInstalled =
 
 const offline =
   /ENETUNREACH|EAI_AGAIN|ENOTFOUND|Temporary failure in name resolution|Network is unreachable|Could not resolve host|dial tcp: lookup|UnknownHostException|Failed to establish a new connection/
+
+/** Also while a service on the loopback is missing, so it says something only about an installation. */
+const unreached =
+  /[Tt]unnel(?:ing)? (?:connection|socket)? ?(?:failed|could not be established)|Cannot connect to proxy|ECONNREFUSED|ETIMEDOUT|Connection refused|[Cc]onnection timed out|i\/o timeout|Could not transfer artifact|error sending request for url|ConnectError/
+
+/** How a package manager gets its mirror, as a line of `verification`. */
+const mirrors: readonly (readonly [RegExp, string])[] = [
+  [/^(?:npm|pnpm|yarn|bun)$/, 'env: { npm_config_registry: "https://…" }'],
+  [/^pip$/, 'env: { PIP_INDEX_URL: "https://…/simple" }'],
+  [/^uv$/, 'env: { UV_DEFAULT_INDEX: "https://…/simple" }'],
+  [/^go$/, 'env: { GOPROXY: "https://…" }'],
+  [/^cargo$/, 'env: { CARGO_HTTP_PROXY: "http://…" }  # or replace-with in .cargo/config.toml'],
+  [/^mvnw?$/, 'env: { MAVEN_ARGS: "-s settings.xml" }  # a file of the repository with the mirror'],
+]
 
 const missingCompiler =
   /(?:^|[\s/"'])(cc|gcc|g\+\+|c\+\+|clang|make|cmake)(?:: (?:command )?not found|["']?: executable file not found)|linker `cc` not found|No CMAKE_\w+_COMPILER could be found|Unknown compiler\(s\)|no acceptable C compiler|C compiler .*not found/m

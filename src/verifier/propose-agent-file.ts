@@ -127,7 +127,7 @@ function pythonTests(place: string): readonly DeclaredCommand[] {
 const maxFromCi = 3
 
 /** What CI reads: files, and directories of files. */
-const ciPlaces = [
+export const ciPlaces = [
   ...['.github/workflows', '.circleci', '.buildkite', '.woodpecker', '.gitlab-ci.yml', '.gitlab-ci.yaml'],
   ...['azure-pipelines.yml', 'bitbucket-pipelines.yml', '.travis.yml', '.drone.yml', '.woodpecker.yml'],
   'Jenkinsfile',

@@ -117,6 +117,18 @@ test('a file that a build makes is built before the tests', async () => {
   expect(tried).toMatchObject({ status: 'PASS', setup: [], steps: ['npm run build', 'npm test'] })
 })
 
+test.each(['.github/workflows/ci.yml', '.gitlab-ci.yml', 'Jenkinsfile'])(
+  'a build of %s that fails is left out beside a test',
+  async (source) => {
+    const tried = await run(
+      { steps: [step('npm run pack', { source, kind: 'build' }), 'npm test'] },
+      (command) => (command === 'npm run pack' ? ['no key\n', 1] : null),
+    )
+    expect(tried).toMatchObject({ status: 'PASS', steps: ['npm test'] })
+    expect(tried.leftOut.join()).toContain(`npm run pack (${source})`)
+  },
+)
+
 test('a lock file that is out of date, and a step that needs the network', async () => {
   const tried = await run({ setup: ['npm ci'], steps: ['npm test'] }, (command, { steps }) => {
     if (command === 'npm ci') return ['npm ci can only install when they are in sync\n', 1]

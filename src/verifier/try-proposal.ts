@@ -1,6 +1,6 @@
 import type { VerifierResponse } from './contract.ts'
 import { diagnose } from './diagnose.ts'
-import type { Proposed, ProposedStep } from './propose-agent-file.ts'
+import { ciPlaces, type Proposed, type ProposedStep } from './propose-agent-file.ts'
 
 export interface Tried {
   readonly proposed: Proposed
@@ -68,7 +68,7 @@ function changesFor(proposed: Proposed, { step, isSetup, known, output, hint }: 
   const { setup: installs = [], buildFirst, network } = known ?? {}
   const build = buildFirst && { command: buildFirst, kind: 'build', source: `for ${step.command}` }
   const { kind } = step
-  const isFromCi = step.source.startsWith('.github/')
+  const isFromCi = ciPlaces.some((place) => step.source.startsWith(place))
   // The only test stays, and so does one that ran and is red.
   const canGo =
     steps.some((each) => each !== step && each.kind === 'test') &&
