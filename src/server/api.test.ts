@@ -181,6 +181,8 @@ test('a message reaches a task that has not ended, and the repositories are list
   const id = lab.begin()
   await documented('tellTask', await post(`/v1/tasks/${id}/tell`, { text: 'Use plus.' }))
   expect(lab.queue.events({ afterId: 0, limit: 9, taskId: id }).at(-1)?.event).toMatchObject({ kind: 'told' })
+  const blank = await post(`/v1/tasks/${id}/tell`, { text: ' ' })
+  expect((await documented('tellTask', blank)).error.message).toBe('the message is blank')
   lab.queue.end(id, success)
   expect((await post(`/v1/tasks/${id}/tell`, { text: 'Too late.' })).status).toBe(409)
   expect(await documented('repositories', await ask('/v1/repositories'))).toEqual({
@@ -217,6 +219,8 @@ test('only a failed task is retried and only a proposal is applied, each as a ne
   expect(await documented('dropTask', await post(`/v1/tasks/${dry}/drop`))).toMatchObject({ id: dry })
   const commit = await post(`/v1/tasks/${dry}/commit`, { branch: 'mine' })
   expect(await documented('commitTask', commit)).toMatchObject({ task_id: dry, branch: 'mine' })
+  const plain = await post(`/v1/tasks/${dry}/commit`)
+  expect(await documented('commitTask', plain)).toMatchObject({ branch: 'gantry/x' })
   expect((await post(`/v1/tasks/${dry}/commit`, { branches: 'mine' })).status).toBe(400)
 })
 

@@ -147,7 +147,7 @@ export function handlers(options: HandlerOptions): Handlers {
       }),
     undoTask: ({ id }) => withTask(id, async () => ok(await submitter.undo(id))),
     dropTask: ({ id }) => withTask(id, async () => ok(await submitter.drop(id))),
-    commitTask: ({ id, body }) => withTask(id, async () => created(await submitter.commit(id, body))),
+    commitTask: ({ id, body }) => withTask(id, async () => created(await submitter.commit(id, body ?? {}))),
     taskDiff: ({ id, query: { attempt } }) =>
       paper(id, 'diff', 'text/x-diff', (task) =>
         attempt === undefined

@@ -160,7 +160,7 @@ export const routes = {
     method: 'post',
     path: '/v1/tasks/{id}/commit',
     summary: 'Commit the change of a verified task on a new branch of its repository.',
-    body: commitRequestSchema,
+    body: commitRequestSchema.optional(),
     reply: created(commitSchema, 'The commit, with title and body of a pull request.'),
   },
   dropTask: {

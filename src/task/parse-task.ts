@@ -19,13 +19,13 @@ export function parseTask(text: string): ParsedTask {
 }
 
 /** null when the text can be a task. */
-export function taskTextProblem(text: string): string | null {
-  if (text === '') return 'the task is empty'
-  if (text.trim() === '') return 'the task is blank'
+export function taskTextProblem(text: string, what: 'task' | 'message' = 'task'): string | null {
+  if (text === '') return `the ${what} is empty`
+  if (text.trim() === '') return `the ${what} is blank`
   const { maxChars } = taskTextLimits
   if (text.length <= maxChars) return null
   const [length, limit] = [text.length, maxChars].map((count) => count.toLocaleString('en-US'))
-  return `the task has ${length} characters, the limit is ${limit}`
+  return `the ${what} has ${length} characters, the limit is ${limit}`
 }
 
 type Lists = Pick<ParsedTask, 'mustPreserve' | 'nonGoals' | 'boundaries'>

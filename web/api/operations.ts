@@ -300,7 +300,7 @@ export interface Operations {
   commitTask: {
     path: { id: string }
     query: Record<never, never>
-    body: CommitRequest
+    body: { readonly "branch"?: string; readonly "message"?: string }
     reply: Commit
   }
   dropTask: {

@@ -47,7 +47,7 @@ export function tellTask(
   text: string,
   redaction: Pick<Redaction, 'text'> = createRedaction([]),
 ): void {
-  const problem = taskTextProblem(text)
+  const problem = taskTextProblem(text, 'message')
   if (problem !== null) throw new GantryError('USAGE', problem)
   if (state !== 'RUNNING' && state !== 'QUEUED')
     throw new GantryError('USAGE', `task ${id} has ended: it is ${state}`)
