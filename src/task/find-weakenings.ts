@@ -12,7 +12,7 @@ import { diffFiles } from './diff-files.ts'
 import { dodgedTests } from './dodged-tests.ts'
 import { isSource } from './editor/sample-conventions.ts'
 import { testInventory } from './editor/test-inventory.ts'
-import { lostRegistrations } from './registered-tests.ts'
+import { lostRegistrations } from './lost-registrations.ts'
 import { silencedChecks } from './silenced-checks.ts'
 
 const maxFound = 20
