@@ -3,79 +3,56 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { analyzeLargePlugin } from './analyze-plugin.ts'
-import { boundaryLatency, boundaryStreams } from './boundary.ts'
-import { claudeTrials, sdkTurns } from './claude-code.ts'
-import { compareMemory, compareRuns, permutationTest } from './compare.ts'
-import { copyTemplate } from './copy-tree.ts'
-import { eventLog } from './event-log.ts'
 import type { Figure } from './figure.ts'
-import { guardEditedFiles } from './guard-edited-files.ts'
-import { helpedHook, helpedHookBesideShell } from './guard-helper.ts'
-import { engineTime, hookAfterCommand, hookAfterEdit, hookBeforeTool } from './guard-hook.ts'
-import { guardSessionStart } from './guard-session-start.ts'
-import { guardTrace } from './guard-trace.ts'
-import { mergeOfShards } from './merge-shards.ts'
-import { overlayOnBubblewrap, overlayOnDocker } from './overlay.ts'
-import { evaluateMemory, evaluateTranscripts } from './plugin-evaluate.ts'
-import { pluginSessions } from './plugin-sessions.ts'
-import { queueFetch, queueMemory, queueOverhead, queueTrials } from './queue.ts'
-import { replay } from './replay.ts'
-import { sseClients } from './sse.ts'
-import { startup } from './startup.ts'
-import { listQueue } from './task-queue.ts'
-import { hashRepository } from './tree-hash.ts'
-import { memory, trials } from './trials.ts'
-import { verifyInLoop, verifyInLoopOnDocker, verifyOnBubblewrap, verifyOnDocker } from './verify.ts'
-import { viewFilter, viewFollow, viewRun, viewRuns, viewTrial } from './view.ts'
 
 const root = join(import.meta.dirname, '..')
+// Each is loaded when it is measured: a large process takes longer to start others.
 const figures: Record<string, () => Promise<Figure>> = {
-  startup,
-  trials,
-  memory,
-  'compare-runs': compareRuns,
-  'compare-memory': compareMemory,
-  'permutation-test': permutationTest,
-  'merge-shards': mergeOfShards,
-  'copy-tree': copyTemplate,
-  'tree-hash': hashRepository,
-  'event-log': eventLog,
-  'boundary-latency': boundaryLatency,
-  'boundary-streams': boundaryStreams,
-  replay,
-  'claude-trials': claudeTrials,
-  'sdk-turns': sdkTurns,
-  'plugin-sessions': pluginSessions,
-  'hook-before-tool': hookBeforeTool,
-  'hook-after-edit': hookAfterEdit,
-  'hook-after-command': hookAfterCommand,
-  'helped-hook': helpedHook,
-  'helped-hook-shell': helpedHookBesideShell,
-  'guard-session-start': guardSessionStart,
-  'guard-engine': engineTime,
-  'guard-edited-files': guardEditedFiles,
-  'guard-trace': guardTrace,
-  'task-queue': listQueue,
-  'queue-trials': queueTrials,
-  'queue-overhead': queueOverhead,
-  'queue-memory': queueMemory,
-  'queue-fetch': queueFetch,
-  'sse-clients': sseClients,
-  'view-run': viewRun,
-  'view-filter': viewFilter,
-  'view-trial': viewTrial,
-  'view-runs': viewRuns,
-  'view-follow': viewFollow,
-  'verify-bubblewrap': verifyOnBubblewrap,
-  'verify-docker': verifyOnDocker,
-  'verify-loop': verifyInLoop,
-  'verify-loop-docker': verifyInLoopOnDocker,
-  'overlay-bubblewrap': overlayOnBubblewrap,
-  'overlay-docker': overlayOnDocker,
-  'analyze-plugin': analyzeLargePlugin,
-  'plugin-evaluate': evaluateTranscripts,
-  'plugin-evaluate-memory': evaluateMemory,
+  startup: async () => (await import('./startup.ts')).startup(),
+  trials: async () => (await import('./trials.ts')).trials(),
+  memory: async () => (await import('./trials.ts')).memory(),
+  'compare-runs': async () => (await import('./compare.ts')).compareRuns(),
+  'compare-memory': async () => (await import('./compare.ts')).compareMemory(),
+  'permutation-test': async () => (await import('./compare.ts')).permutationTest(),
+  'merge-shards': async () => (await import('./merge-shards.ts')).mergeOfShards(),
+  'copy-tree': async () => (await import('./copy-tree.ts')).copyTemplate(),
+  'tree-hash': async () => (await import('./tree-hash.ts')).hashRepository(),
+  'event-log': async () => (await import('./event-log.ts')).eventLog(),
+  'boundary-latency': async () => (await import('./boundary.ts')).boundaryLatency(),
+  'boundary-streams': async () => (await import('./boundary.ts')).boundaryStreams(),
+  replay: async () => (await import('./replay.ts')).replay(),
+  'claude-trials': async () => (await import('./claude-code.ts')).claudeTrials(),
+  'sdk-turns': async () => (await import('./claude-code.ts')).sdkTurns(),
+  'plugin-sessions': async () => (await import('./plugin-sessions.ts')).pluginSessions(),
+  'hook-before-tool': async () => (await import('./guard-hook.ts')).hookBeforeTool(),
+  'hook-after-edit': async () => (await import('./guard-hook.ts')).hookAfterEdit(),
+  'hook-after-command': async () => (await import('./guard-hook.ts')).hookAfterCommand(),
+  'helped-hook': async () => (await import('./guard-helper.ts')).helpedHook(),
+  'helped-hook-shell': async () => (await import('./guard-helper.ts')).helpedHookBesideShell(),
+  'guard-session-start': async () => (await import('./guard-session-start.ts')).guardSessionStart(),
+  'guard-engine': async () => (await import('./guard-hook.ts')).engineTime(),
+  'guard-edited-files': async () => (await import('./guard-edited-files.ts')).guardEditedFiles(),
+  'guard-trace': async () => (await import('./guard-trace.ts')).guardTrace(),
+  'task-queue': async () => (await import('./task-queue.ts')).listQueue(),
+  'queue-trials': async () => (await import('./queue.ts')).queueTrials(),
+  'queue-overhead': async () => (await import('./queue.ts')).queueOverhead(),
+  'queue-memory': async () => (await import('./queue.ts')).queueMemory(),
+  'queue-fetch': async () => (await import('./queue.ts')).queueFetch(),
+  'sse-clients': async () => (await import('./sse.ts')).sseClients(),
+  'view-run': async () => (await import('./view.ts')).viewRun(),
+  'view-filter': async () => (await import('./view.ts')).viewFilter(),
+  'view-trial': async () => (await import('./view.ts')).viewTrial(),
+  'view-runs': async () => (await import('./view.ts')).viewRuns(),
+  'view-follow': async () => (await import('./view.ts')).viewFollow(),
+  'verify-bubblewrap': async () => (await import('./verify.ts')).verifyOnBubblewrap(),
+  'verify-docker': async () => (await import('./verify.ts')).verifyOnDocker(),
+  'verify-loop': async () => (await import('./verify.ts')).verifyInLoop(),
+  'verify-loop-docker': async () => (await import('./verify.ts')).verifyInLoopOnDocker(),
+  'overlay-bubblewrap': async () => (await import('./overlay.ts')).overlayOnBubblewrap(),
+  'overlay-docker': async () => (await import('./overlay.ts')).overlayOnDocker(),
+  'analyze-plugin': async () => (await import('./analyze-plugin.ts')).analyzeLargePlugin(),
+  'plugin-evaluate': async () => (await import('./plugin-evaluate.ts')).evaluateTranscripts(),
+  'plugin-evaluate-memory': async () => (await import('./plugin-evaluate.ts')).evaluateMemory(),
 }
 
 const wanted = process.argv.slice(2)
