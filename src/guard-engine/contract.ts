@@ -245,7 +245,7 @@ export interface TreeChange {
   readonly sources: readonly string[]
   /** Commands whose result these changes cannot influence, and why, without a full stop. */
   readonly spared: Readonly<Record<string, string>>
-  /** By concluded command that only starts the checks of all packages: the packages that these changes can influence. */
+  /** By concluded command that only starts the checks of all packages: those of the packages that these changes can influence. */
   readonly packages?: Readonly<Record<string, readonly string[]>>
   /** What sources do since then to the tests that load them, one sentence each without a full stop. */
   readonly tamed?: readonly string[]
@@ -257,6 +257,8 @@ export interface VerificationRun extends Evidence {
   readonly notCounted?: string
   /** An infrastructure failure, which shows nothing about the project. */
   readonly infra?: true
+  /** The first line of a red run that says what is wrong, in quotes. */
+  readonly complaint?: string
 }
 
 export interface EditedFile {

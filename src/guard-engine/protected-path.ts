@@ -72,8 +72,9 @@ function compile(patterns: readonly string[], root: string, home: string): Prote
 
   function inNormal(directory: string): (name: string) => string | null {
     const inside = directory.startsWith(`${root}/`) ? directory.slice(root.length + 1) : null
+    const isTemporary = inside === null && temporary.test(directory)
     return (name) => {
-      const byName = patternOfName(name) ?? windowsName(name)
+      const byName = isTemporary ? null : (patternOfName(name) ?? windowsName(name))
       if (byName !== null || placed.length === 0) return byName
       const folded = fold(name)
       const relative = inside === null ? null : inside + folded
@@ -90,6 +91,9 @@ function compile(patterns: readonly string[], root: string, home: string): Prote
   }
 }
 
+/** Files there are of no project. A directory in it may be another one that is mounted there. */
+const temporary = /^(?:\/private)?(?:\/var)?\/tmp\/$/
+
 export const isSource =
   /\.(?:[cm]?[jt]sx?|vue|svelte|py|pyi|rb|go|rs|java|kts?|scala|swift|c|cc|cpp|h|hpp|cs|fs|php|exs?|erl|hs|ml|clj|dart|lua|mdx?|rst|adoc)$/
 
@@ -98,8 +102,10 @@ export const isSource =
  * that names such a file in another way protects it.
  */
 const sparedBy: Readonly<Record<string, RegExp>> = {
-  '.env.*': /^\.env\.(?:.+\.)?(?:example|sample|template|dist)$/,
-  'credentials.*': isSource,
+  '.env.*': /^\.env\.(?:(?:.+\.)?(?:example|sample|template|dist)|d\.[cm]?ts)$/,
+  'credentials.*': new RegExp(
+    String.raw`${isSource.source}|^credentials\.(?:example|sample|template|dist)\.`,
+  ),
 }
 
 function sparing(pattern: string, matches: (name: string) => boolean): (name: string) => boolean {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import type { Evidence } from '../core/evidence.ts'
 import { type ExecResult, exec } from '../io/exec.ts'
 import { findProgram } from '../io/find-program.ts'
@@ -80,7 +81,7 @@ function runOne(request: VerificationRequest, { command }: DeclaredCommand): Pro
 export function inDoubt(run: VerificationRun): VerificationRun {
   if (run.notCounted !== undefined || isGreenRun(run)) return run
   const names = (run.failures ?? []).slice(0, 4).map((name) => JSON.stringify(printable(name, 100)))
-  const which = names.length === 0 ? '' : ` (${names.join(', ')})`
+  const which = names.length > 0 ? ` (${names.join(', ')})` : run.complaint ? ` (${run.complaint})` : ''
   return {
     ...run,
     notCounted: `no run of yours showed how it ends, so the guard ran it itself, and it failed with exit ${run.exitCode}${which}`,
@@ -131,6 +132,8 @@ function judged(
     ...testCountsOf(kind, output),
     ...failureOf(exitCode, output),
   }
+  const complaint = exitCode === 0 ? undefined : complaintIn(output)
+  const failed = { ...evidence, ...(complaint !== undefined && { complaint }) }
   if (result.ending === 'not_started')
     return {
       ...evidence,
@@ -150,7 +153,18 @@ function judged(
     whySilent(evidence, most) ??
     (begun === undefined || exitCode !== 0 ? null : fakeRunner(command, { root, ...begun }))
   if (notCounted !== null) return { ...evidence, notCounted }
-  return before === after ? evidence : { ...evidence, notCounted: changedTree }
+  return before === after ? failed : { ...evidence, notCounted: changedTree }
+}
+
+/** What a linter found first: a line with a place or the word error. The agent has not seen this run. */
+function complaintIn(output: string): string | undefined {
+  const lines = stripVTControlCharacters(output)
+    .split(/[\r\n]+/)
+    .filter((line) => !/^\s*(?:$|>|npm |make|\w+: recipe)/.test(line))
+  const found =
+    lines.find((line) => /\w\.\w+[:(]\d+|^\s*\d+:\d+\s/.test(line)) ??
+    lines.find((line) => /\b(?:error|warning|would reformat|not formatted)\b/i.test(line))
+  return found === undefined ? undefined : JSON.stringify(printable(found.trim(), 160))
 }
 
 function unseenEnd({ ending, signal }: ExecResult): string | null {

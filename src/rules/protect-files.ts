@@ -149,6 +149,9 @@ function sameFile(
   return null
 }
 
+/** A sentence in code, which ends in the name of a file. */
+const prose = /^(?:[^\s/]+ ){5,}[^\s/]+$/
+
 function opaqueViolation(
   part: OpaquePart,
   paths: ProtectedPaths,
@@ -158,7 +161,7 @@ function opaqueViolation(
   const { world, event } = scene
   const { text, why, exact = false, shape } = part
   if (exact) {
-    if (text === '' || text.includes('\0') || text.length > 4096) return null
+    if (text === '' || text.includes('\0') || text.length > 4096 || prose.test(text)) return null
     const path = text.startsWith('/') ? text : `${event.cwd}/${text}`
     const found = /\s/.test(text)
       ? named(paths.patternOf(path))

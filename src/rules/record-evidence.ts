@@ -50,7 +50,10 @@ function wants({ event, history, settings, world, traits }: Omit<Scene, 'facts'>
     ({ why, byOutput, byStatus }) => why === null || (byOutput ?? byStatus) !== undefined,
   )
   if (event.kind === 'tool_after') {
-    if (!counts) return isOnStart(event, history) || runs.some(isUnclear) ? ['tree', 'placed'] : ['placed']
+    if (!counts)
+      return isOnStart(event, history) || runs.some((run) => isUnclear(run, true))
+        ? ['tree', 'placed']
+        : ['placed']
     return event.outcome.kind === 'success' ? ['tree', 'tests', 'placed'] : ['tree', 'placed']
   }
   // While no command is known, any test run counts; a new file may just have made one known, or another part of the call.
@@ -85,7 +88,7 @@ function isVerifying(command: string): boolean {
 }
 
 const verifyingWords =
-  'test spec lint check build verify jest mocha ava tap tox nox bats prove make ruff flake8 mypy pyright tsc clippy vet biome prettier black'.split(
+  'test spec lint check build verify jest mocha ava tap tox nox bats prove make unit rspec ruff flake8 mypy pyright tsc clippy vet biome prettier black'.split(
     ' ',
   )
 const verifyingProgram = /\b(?:npm|pnpm|yarn|bun|just|task|mvnw?|gradlew?|\S+\.sh)\b/
@@ -175,8 +178,10 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   if (hidden !== null) {
     const names = run.why?.kind === 'other' ? failuresAtStart(run, scene, { call, outcome }) : []
     const failedAtStart = names.length > 0 && { failedAtStart: names }
-    const isRed = (testCountsOf(kind, outcome.output).failed ?? 0) > 0 || namesFailures.test(outcome.output)
-    const isOpen = isUnclear(run) && !isRed && outcome.kind === 'success'
+    const { executed = 0, failed = 0 } = testCountsOf('test', outcome.output)
+    const isRed = failed > 0 || namesFailures.test(outcome.output)
+    const isShown = kind !== 'lint' && (executed > 0 || showsPassed.test(outcome.output))
+    const isOpen = isUnclear(run, isShown) && !isRed && outcome.kind === 'success'
     const note = unclear(command, `it ${hidden}`, isOpen, scene)
     // A run of a part says nothing against an earlier run of the whole.
     const before = run.why?.kind === 'other' ? history.evidence.unclear?.[command] : undefined
@@ -234,6 +239,9 @@ function shownCounts(
   const isCut = byStatus !== undefined && /^ +Doc-tests /m.test(output) && !/^ +Running /m.test(output)
   return isCut && (counts.executed ?? 0) === 0 && (counts.failed ?? 0) === 0 ? {} : counts
 }
+
+/** A green end without a number of tests: Go, Gradle, Maven. */
+const showsPassed = /^ok\s+\S+\s|^(?:\[INFO\] )?BUILD SUCCESS/m
 
 /** Also where a filter puts something before the lines of a runner. */
 const namesFailures =

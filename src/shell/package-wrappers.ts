@@ -81,6 +81,7 @@ export function packageWrappers(): Readonly<Record<string, Wrapper>> {
     bunx,
     bun: { options: bun, subcommands: { x: bunx, run: { options: bun }, exec: { joined: ' ' } } },
     corepack: {
+      launch: noOption,
       ownVerbs: ['enable', 'disable', 'install', 'use', 'up', 'pack', 'prepare', 'hydrate', 'cache'],
     },
     lerna: {

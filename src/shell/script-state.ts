@@ -174,7 +174,7 @@ function isOwnPlace(entry: string): boolean {
   return !entry.includes('..') && /^(?:\.|\$\{?PWD\}?|\$\(pwd\)|[\w-])[\w./-]*$/.test(entry)
 }
 
-const harmlessNode =
+export const harmlessNode =
   /^(?:--(?:max-old-space-size=\d+|experimental-vm-modules|no-warnings|no-deprecation|trace-warnings|enable-source-maps|unhandled-rejections=strict)(?:\s+|$))*$/
 
 const harmless =

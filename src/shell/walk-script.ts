@@ -264,7 +264,7 @@ function alwaysFails(node: PipelineNode): boolean {
       name === 'exit' && more.length === 0 && /^[1-9]\d{0,2}$/.test(code ?? '') && Number(code) % 256 !== 0
     )
   }
-  if (node.type !== 'BraceGroup') return false
+  if (node.type !== 'BraceGroup' && node.type !== 'Subshell') return false
   const last = node.body.commands.at(-1)
   // What is before it may end the shell with success: `{ exit 0; exit 1; }`.
   const before: ScriptState = { directory: null, pipefail: false, changed: null }

@@ -95,7 +95,8 @@ function wasGreen(record: Evidence | undefined): boolean {
 }
 
 /** The names, because the run may be one of the guard, which the agent has not seen. */
-function named({ failures = [] }: Partial<Evidence> = {}): string {
+function named({ failures = [], complaint }: Partial<Evidence> & { complaint?: string } = {}): string {
+  if (failures.length === 0 && complaint !== undefined) return ` (${complaint})`
   const names = failures.slice(0, maxFailures).map((name) => JSON.stringify(printable(name, 100)))
   const more = failures.length - names.length
   return names.length === 0 ? '' : ` (${names.join(', ')}${more > 0 ? ` and ${more} more` : ''})`

@@ -23,6 +23,7 @@ import {
   type WantedCommand,
   wantedCommand,
 } from './match-command.ts'
+import { movedCommand } from './moved-command.ts'
 import { insidePackage, withoutScope } from './package-checks.ts'
 import { surelyStarts } from './surely-starts.ts'
 
@@ -62,7 +63,13 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
       .replaceAll(keptStatus, '$2; $3=$?; echo')
       .replaceAll(printedLater, '{ $2\n} | cat')
       .replaceAll(namedRoot, 'cd "$$(git rev-parse --show-toplevel)$2"')
-      .replaceAll(cargoParts, '$1$2'),
+      .replaceAll(cargoParts, '$1$2')
+      .replaceAll(mixParts, (_, parts: string) =>
+        parts
+          .split(/ *(?:,|\+) +/)
+          .map((part) => `mix ${part}`)
+          .join(' && '),
+      ),
     (path) =>
       given.directory === null ? null : (given.list?.(posix.resolve(given.directory, path)) ?? null),
   )
@@ -156,8 +163,10 @@ const keptStatus =
 /** `ROOT=$(git rev-parse --show-toplevel); cd "$ROOT/api"`. */
 const namedRoot =
   /(?<![^\s;&])(\w+)="?\$\(git rev-parse --show-toplevel\)"?[ \t]*(?:;|&&|\n)[ \t]*cd "?\$\{?\1\}?([\w./-]*)"?/g
-/** `$(which pytest)`, and `out=$(pytest); echo "$out"`. */
-const namedByShell = /\$\((?:which|command -v) ([\w.-]+)\)/g
+/** `mix do format --check-formatted, test`. */
+const mixParts = /\bmix do ((?:[\w.-]+(?: --?[\w-]+)*(?: *, +| \+ +|(?=$|[\n;|&]| [;|&2>])))+)/g
+/** `$(which pytest)`, `$(go list ./...)`, and `out=$(pytest); echo "$out"`. */
+const namedByShell = /\$\((?:which |command -v |go list (?=\.\/\.\.\.\)))([\w./-]+)\)/g
 const printedLater =
   /(?<![^\s;&])(\w+)="?\$\(([^()`$<\n]+)\)"?[ \t]*(?:;|&&|\n)[ \t]*(?:echo|printf '%s\\n') "\$\{?\1\}?"/g
 
@@ -238,6 +247,39 @@ function readCommand(
   place: RunPlace,
 ): CommandReading<FoundRun> {
   const outer = simpleCommand(node)
+  const own = readSimple(outer, wanted, state, place)
+  const plain = unwrapPlain(outer)
+  const moved = movedCommand(plain.command.words)
+  if (moved === null || own.found.some(({ item: { why } }) => why === null)) return own
+  // `make -C api test` is `make test` in that directory.
+  const from = state?.directory == null ? null : posix.resolve(state.directory, moved.directory)
+  const there = readSimple(
+    { ...plain.command, words: moved.words },
+    wanted,
+    state === null ? null : { ...state, directory: from },
+    place,
+  )
+  if (!there.found.some(({ item: { why } }) => why?.kind !== 'directory') && there.script === undefined)
+    return own
+  const found = there.found.map((each) => ({
+    ...each,
+    item: { ...each.item, limited: each.item.limited || plain.limited },
+  }))
+  const { script, ...rest } = there
+  // The commands of its task are read in the root.
+  return {
+    ...rest,
+    found,
+    ...(script !== undefined && from === place.root && state?.directory === from && { script }),
+  }
+}
+
+function readSimple(
+  outer: SimpleCommand,
+  wanted: readonly WantedCommand[],
+  state: ScriptState | null,
+  place: RunPlace,
+): CommandReading<FoundRun> {
   const plain = unwrapPlain(outer)
   const inside = wanted.flatMap((each) => matchInside(outer, each, state, place))
   const from = placeOf(outer, state, place)
@@ -307,6 +349,7 @@ function doubtOf(state: ScriptState | null, place: RunPlace): RunDoubt | null {
   if (directory === null)
     return {
       kind: 'directory',
+      isUnknown: true,
       text: 'ran in an unknown directory; only `cd` with the full path of the root before it is understood',
     }
   return place.real(directory) === place.root ? null : elsewhere
@@ -393,6 +436,8 @@ function endsWithSummary(
   wanted: readonly WantedCommand[],
   place: RunPlace,
 ): boolean {
+  const moved = movedCommand(words)
+  if (moved !== null) return endsWithSummary(moved.words, wanted, place)
   const checks = readChecks(words, place)
   const check = checks.at(-1)
   if (check === undefined) {

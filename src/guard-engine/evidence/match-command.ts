@@ -1,14 +1,16 @@
+import { posix } from 'node:path'
 import { type Command, type PipelineNode, parse } from 'unbash'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { isHarmlessAssignment } from '../../shell/script-state.ts'
+import { argOf } from '../../shell/shell-state.ts'
 import { type SimpleCommand, simpleCommand } from '../../shell/simple-command.ts'
-import { type PlainCommand, unwrapPlain } from '../../shell/unwrap-command.ts'
+import { type PlainCommand, unwrapCommand, unwrapPlain } from '../../shell/unwrap-command.ts'
 import type { DeclaredCommand } from '../contract.ts'
 import { perhapsLess, waysToRun, whyLess } from './coverage/covers.ts'
 import { type Check, type CoveragePlace, inUsualBuild, readChecks } from './coverage/read-check.ts'
 import type { ShownPart } from './coverage/shown-output.ts'
 import type { ShownStatus } from './coverage/shown-status.ts'
-import { taskScript } from './coverage/task-script.ts'
+import { lastCommandOf, taskScript } from './coverage/task-script.ts'
 import { insidePackage, packageCheck, scopedCheck } from './package-checks.ts'
 
 /** A declared command in a form that can be compared with a script. */
@@ -51,6 +53,10 @@ export interface RunDoubt {
   readonly isHidden?: true
   /** Only another command in the call may have changed files. */
   readonly isMixed?: true
+  /** A variable that is set for it may choose what runs. */
+  readonly isSteered?: true
+  /** The directory is not known. */
+  readonly isUnknown?: true
   /** All tests of the check ran, and only another part of it did not. */
   readonly isTests?: true
   /** A sentence without a full stop. Its subject is the command. */
@@ -58,26 +64,34 @@ export interface RunDoubt {
 }
 
 /**
- * The whole check ran and may have passed, or all of its tests, and only the reading of the call does not show it. Not for runs of a part
- * of the tests, nor for calls that hide a failure or set what steers the runner. Which part of a linter ran does not matter.
+ * The whole check ran and may have passed, or all of its tests, and only the reading of the call does not show it. `isShown`: the output has
+ * the green summary of tests. Not for runs of a part of the tests, nor for calls that set what chooses tests. Which part of a linter ran does
+ * not matter.
  */
-export function isUnclear({ why, starts, wanted: { declared } }: FoundRun): boolean {
-  if (why === null || starts === undefined) return false
+export function isUnclear({ why, starts, wanted: { declared } }: FoundRun, isShown: boolean): boolean {
+  if (why === null || (starts === undefined && !isShown)) return false
   switch (why.kind) {
     case 'masked':
     case 'background':
-      return why.isHidden !== true
+      return why.isHidden !== true || isShown
     case 'changed':
-      return why.isMixed === true
+      return why.isMixed === true || (isShown && why.isSteered !== true)
     case 'other':
-      if (declared.kind === 'lint' || why.isTests === true) return true
+      if (declared.kind === 'lint' || why.isTests === true || almostWhole.test(why.text)) return true
+      if (isShown && knownWhenRun.test(why.text)) return true
       return (why.text.endsWith(perhapsLess) || declared.kind === 'build') && !choosesPart.test(why.text)
-    case 'conditional':
     case 'directory':
+      return isShown && why.isUnknown === true
+    case 'conditional':
     case 'unreadable':
-      return false
+      return isShown
   }
 }
+
+/** `pytest "$@"`, `pytest "$f"`. */
+const knownWhenRun = /ran only `[^`]*\$/
+/** All tests but those in comments, or all without a build of its own. */
+const almostWhole = /`(?:nextest|--all-targets|--tests|--no-build|--no-compile|--skip-build)\b/
 
 /** Options that name a part, or that sound like leaving something out, and variables of make. */
 const choosesPart =
@@ -150,6 +164,12 @@ export function matchCommand(
       found.push({ wanted: each, why, limited: launched.limited })
       continue
     }
+    const started = whyNotCovered(each, startedBy(outer.words, place), place)
+    if (started === null) {
+      const text = `was started by \`${posix.basename(outer.words[0] ?? '').slice(0, 40)}\`, ${perhapsLess}`
+      found.push({ wanted: each, why: { kind: 'other', text }, limited: true })
+      continue
+    }
     const isSameProgram = each.words[0] === inner.words[0]
     const why = isSameProgram ? differenceOf(inner, each, place) : mentionOf(outer, rest, each)
     if (why !== null) found.push({ wanted: each, why, limited })
@@ -206,8 +226,33 @@ function ofItsProgram(
 export function steeringOf({ assignments }: SimpleCommand, { free }: CoveragePlace): RunDoubt | null {
   const names = assignments.filter((each) => !isHarmlessAssignment(each.text, free)).map(({ name }) => name)
   if (names.length === 0) return null
-  return { kind: 'changed', text: `ran with ${names.join(', ')} set for it, which can change what it does` }
+  const text = `ran with ${names.join(', ')} set for it, which can change what it does`
+  return { kind: 'changed', text, ...(names.some((name) => choosing.test(name)) && { isSteered: true }) }
 }
+
+/** Variables that hand options to a runner, or whose names say that something is left out. */
+const choosing =
+  /OPT(?:ION)?S?$|FLAGS$|ARGS$|SKIP|ONLY|FILTER|SELECT|EXCLUDE|IGNORE|DISABLE|FAST|QUICK|SMOKE|SHORT|SUBSET|SHARD|MATCH|PATTERN|GREP|SUITE|MOCK|FAKE|STUB|DRY|CONFIG|^(?:PATH|SHELL|ENV|HOME|NODE_PATH|PYTHONPATH)$|^(?:BASH|LD|DYLD)_/
+
+/** `docker compose exec -T app pytest`, `nohup pytest`, `fnm exec --using=22 -- npm test`: what a program that is not known well starts. */
+function startedBy(words: readonly string[], place: CoveragePlace): readonly Check[] {
+  if (notStarting.has(words[0] ?? '') || words.some((word) => /^--(?:help|version)$/.test(word))) return []
+  const { layers, script: own } = unwrapCommand(words.map(argOf))
+  const last = layers.length > 1 || own !== null ? [(layers.at(-1) ?? []).map(({ value }) => value)] : []
+  const at = words.findIndex((word, index) => index > 0 && /^(?:exec|run|x|--|develop)$/.test(word))
+  const ends =
+    at === -1 ? [] : words.slice(at + 1, at + maxOptions).map((_, index) => words.slice(at + 1 + index))
+  return [...last, ...ends].flatMap((end) => {
+    const script = unwrapCommand(end.map(argOf)).script?.source
+    const only = script === undefined ? null : lastCommandOf(script)
+    return readChecks(only === null ? end : simpleCommand(only).words, place)
+  })
+}
+
+const notStarting = new Set(
+  'echo printf git gh grep rg cat find xargs watch npm pnpm yarn bun make pip pip3'.split(' '),
+)
+const maxOptions = 12
 
 /** Variables that only change the look of the output are ignored, and so is which shell starts a script. */
 function exactMatches(

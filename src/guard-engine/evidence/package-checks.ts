@@ -2,6 +2,8 @@ import { posix } from 'node:path'
 import type { World } from '../../shell/world.ts'
 import type { DeclaredCommand } from '../contract.ts'
 import { type CoveragePlace, readChecks, scriptsIn } from './coverage/read-check.ts'
+import { taskScript } from './coverage/task-script.ts'
+import { movedCommand } from './moved-command.ts'
 import { provesNothing } from './proves-nothing.ts'
 
 /** `cd packages/a && npm test`: a check of one package of a monorepo. */
@@ -124,10 +126,34 @@ export function checkInPackage(
 ): string | null {
   if (check.explicit) return null
   const { command } = check
+  const parts = partsInPackages(command, read)
+  if (parts !== null) return parts.find((part) => part.directory === directory)?.command ?? null
   if (command === 'cargo test') return read(`${directory}/Cargo.toml`) === null ? null : command
   const script = scriptName(command)
   const own = script === null ? undefined : scriptsIn(read(`${directory}/package.json`)).get(script)
   return own === undefined || provesNothing(own) !== null ? null : command
+}
+
+/** The parts of a task of the root that only checks directories, one after the other: `cd api && pytest`, `npm --prefix web test`. */
+export function partsInPackages(
+  command: string,
+  read: CoveragePlace['read'],
+): readonly PackageCheck[] | null {
+  const place = { root: '/', read, tests: [] }
+  const [check, ...more] = readChecks(command.split(' '), place)
+  const script = check === undefined || more.length > 0 ? null : taskScript(check, place)
+  const lines = script?.match(/(?<=^|\) && )\([^\n]+\n\)(?=$| && \()/g) ?? []
+  const parts = lines.map((line) => partIn(line.slice(1, -2).trim()))
+  const places = new Set(parts.map((part) => part?.directory))
+  const isAll = lines.join(' && ') === script && !parts.includes(null)
+  return isAll && parts.length > 1 && places.size === parts.length
+    ? parts.filter((part) => part !== null)
+    : null
+}
+
+function partIn(line: string): PackageCheck | null {
+  const moved = /^[\w@./=: -]+$/.test(line) ? movedCommand(line.split(/ +/)) : null
+  return packageCheck(moved === null ? line : `cd ${moved.directory} && ${moved.words.join(' ')}`)
 }
 
 /** `npm test`, `pnpm run lint`. */
@@ -137,6 +163,7 @@ function scriptName(command: string): string | null {
 
 /** Whether the root only starts the same check in every package. */
 export function isDivided(command: string, read: CoveragePlace['read']): boolean {
+  if (partsInPackages(command, read) !== null) return true
   if (command === 'cargo test') return !/^\s*\[package\]/m.test(read('Cargo.toml') ?? '[package]')
   const name = scriptName(command)
   const script = name === null ? undefined : scriptsIn(read('package.json')).get(name)
@@ -178,9 +205,12 @@ export function packageChecksIn(
   const places = cwd?.startsWith(`${root}/`) ? [cwd.slice(root.length + 1)] : []
   const below = (word: string): string => (word.startsWith(`${root}/`) ? word.slice(root.length + 1) : word)
   const named = new Set([...places, ...words.map((word) => pathOf(below(word)))])
-  const packages = workspacePackages(root, world, read)
+  // The task of a part may start it too.
+  const ofParts = divided.flatMap(({ command }) => partsInPackages(command, read) ?? [])
+  const inParts = new Set(ofParts.map(({ directory }) => directory))
+  const packages = [...new Set([...workspacePackages(root, world, read), ...inParts])]
   const meant = packages.filter((directory) => {
-    if (named.has(directory)) return true
+    if (named.has(directory) || inParts.has(directory)) return true
     const name = packageName(directory, read)
     return name !== null && words.includes(name)
   })

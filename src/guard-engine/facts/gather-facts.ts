@@ -79,6 +79,11 @@ export async function gatherFacts(facts: GrowingFacts, asked: FactRequest): Prom
   const list = isStart ? (await import('../../io/list-directory.ts')).listOnce() : undefined
   const request: Gathering = { ...asked, listed: new Map(), ...(list !== undefined && { list }) }
   const wants = (...names: FactName[]): boolean => names.some((name) => wanted.has(name)) && !isLate()
+  const action = asked.event.kind === 'tool_before' ? asked.event.call.action : null
+  if (action?.kind === 'write' && (asked.history.evidence.runs ?? []).length > 0 && !asked.dry) {
+    const { keepSource } = await import('./tree-changes.ts')
+    keepSource(asked.trees, resolve(asked.root, action.path))
+  }
   // First, because it may change what git ignores.
   if (wants('hooks')) facts.hooks = await gatherHooks(request)
   let listed: TreeHash | null = null
@@ -289,9 +294,16 @@ async function gatherBranches(
   const { readBranches } = await import('./put-away-work.ts')
   const { isGreenRun } = await import('../history/gate.ts')
   const greens = (history.evidence.runs ?? []).filter(isGreenRun)
-  const commands = requiredCommands({ ...request, project }).map(({ command }) => command)
+  const required = requiredCommands({ ...request, project })
+  const isTested = required.some(({ kind }) => kind !== 'lint')
+  // A linter that did not run there is not worth going back to the branch for. A red one is.
   const isGreen = (tree: string): boolean =>
-    commands.every((command) => greens.some((run) => run.command === command && run.treeHash === tree))
+    required.every(({ command, kind }) => {
+      const last = (history.evidence.runs ?? []).findLast(
+        (run) => run.command === command && run.treeHash === tree,
+      )
+      return last === undefined ? kind === 'lint' && isTested : isGreenRun(last)
+    })
   const branches = await readBranches({
     root,
     tree,

@@ -1,14 +1,15 @@
 import { join } from 'node:path'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
-import { modifiedAtMs, namesIn } from '../../io/directory.ts'
+import { fileBlobId } from '../../io/blob-id.ts'
+import { modifiedAtMs, namesIn, readTextIfExists } from '../../io/directory.ts'
 import { openRepository } from '../../io/git-repository.ts'
-import { changedAtMs } from '../../io/path-kind.ts'
+import { changedAtMs, isFile } from '../../io/path-kind.ts'
 import { touchFile, writePrivateFileAtomic } from '../../io/private-files.ts'
 import { readFrom, sizeOf } from '../../io/read-from.ts'
 import { textInside } from '../../io/read-text-inside.ts'
 import { removeTree } from '../../io/remove-tree.ts'
 import type { DeclaredCommand, TreeChange } from '../contract.ts'
-import { checkInPackage, isDivided, packageCheck } from '../evidence/package-checks.ts'
+import { checkInPackage, isDivided, packageCheck, partsInPackages } from '../evidence/package-checks.ts'
 import {
   type ChangeKind,
   canInfluence,
@@ -121,12 +122,12 @@ function dividedChecks(
   const found: Record<string, readonly string[]> = {}
   for (const check of packages.length > 0 ? commands : []) {
     if (check.explicit || !isDivided(check.command, read)) continue
-    const reached = packages.filter(
-      (each) =>
-        checkInPackage(check, each.directory, read) !== null &&
-        (!isInPackages || code.some((path) => canInfluence(path, each, packages))),
-    )
-    if (reached.length > 0) found[check.command] = reached.map(({ directory }) => directory)
+    const reached = packages.flatMap((each) => {
+      const own = checkInPackage(check, each.directory, read)
+      const isReached = !isInPackages || code.some((path) => canInfluence(path, each, packages))
+      return own === null || !isReached ? [] : [`cd ${each.directory} && ${own}`]
+    })
+    if (reached.length > 0) found[check.command] = reached
   }
   return found
 }
@@ -142,7 +143,7 @@ function isConfiguration(path: string): boolean {
 
 async function changeKinds(
   files: readonly FileDifference[],
-  { root, documentation }: ChangesRequest,
+  { root, trees, documentation }: ChangesRequest,
 ): Promise<ReadonlyMap<string, ChangeKind>> {
   const isDocumentation = documentationMatcher(documentation)
   const kinds = new Map<string, ChangeKind>(
@@ -162,10 +163,11 @@ async function changeKinds(
   for (const { path, before, after } of rest) {
     // One file of code is enough to need the checks, so the others are not compared.
     if (repository === null || before === null || after === null) break
-    const old = await repository.run(['cat-file', 'blob', before])
+    const known = await repository.run(['cat-file', 'blob', before])
+    const old = known.exitCode === 0 ? known.stdout.toString() : keptSource(trees, before)
     const text = textInside(root, path, maxBytes)
-    if (old.exitCode !== 0 || old.stdout.length > maxBytes || text === null) break
-    if (!onlyCommentsChanged(path, old.stdout.toString(), text)) break
+    if (old === null || old.length > maxBytes || text === null) break
+    if (!onlyCommentsChanged(path, old, text)) break
     kinds.set(path, 'comments')
   }
   return kinds
@@ -223,7 +225,12 @@ function projectPackages(
   records: readonly string[],
 ): readonly ProjectPackage[] {
   const paths = manifestPaths(records.filter(mayBeManifest).map(pathOf)).slice(0, maxPackages)
-  const places = commands.flatMap(({ command }) => packageCheck(command)?.directory ?? [])
+  const read = (name: string): string | null => textInside(root, name, maxBytes)
+  const places = commands.flatMap(({ command }) =>
+    [packageCheck(command), ...(partsInPackages(command, read) ?? [])].flatMap(
+      (part) => part?.directory ?? [],
+    ),
+  )
   const texts = new Map<string, string>(places.map((directory) => [directory, '']))
   for (const path of paths) {
     const directory = path.slice(0, path.lastIndexOf('/'))
@@ -249,6 +256,21 @@ export function keepManifest(directory: string, tree: string, records: readonly 
   if (touchFile(path)) return
   if (records.reduce((sum, { length }) => sum + length, 0) > maxManifestBytes) return
   writePrivateFileAtomic(path, Buffer.concat(records))
+  removeOld(directory)
+}
+
+function keptSource(trees: string, id: string): string | null {
+  return readTextIfExists(join(`${trees}.sources`, id))
+}
+
+/** Keeps a source as it is before an edit, under its id in the lists: git does not know what was never committed. */
+export function keepSource(trees: string, path: string): void {
+  const text = isSource.test(path) && isFile(path) && sizeOf(path) <= maxBytes ? readTextIfExists(path) : null
+  if (text === null) return
+  const directory = `${trees}.sources`
+  const kept = join(directory, fileBlobId(path))
+  if (touchFile(kept)) return
+  writePrivateFileAtomic(kept, text)
   removeOld(directory)
 }
 

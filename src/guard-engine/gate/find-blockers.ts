@@ -288,7 +288,7 @@ function inPackages(
   const packages = change?.packages?.[declared.command]
   if (packages === undefined || (kind !== 'missing' && kind !== 'stale')) return status
   const open = packages
-    .map((directory) => ({ ...declared, command: `cd ${directory} && ${declared.command}` }))
+    .map((command) => ({ ...declared, command }))
     .map((each) => commandStatus(each, evidence, tree))
     .filter((each) => each.kind !== 'green')
   if (open.length === 0) return { declared, kind: 'green', text: 'green in every changed package' }

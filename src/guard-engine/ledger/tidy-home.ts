@@ -39,7 +39,7 @@ export function tidyHome(guardHome: string, nowMs: number): void {
   }
 
   function tidyProject(project: string): void {
-    for (const name of ['checkpoints', 'trees']) removeOld(join(project, name), cacheDays)
+    for (const name of ['checkpoints', 'trees', 'trees.sources']) removeOld(join(project, name), cacheDays)
     const sessions = join(project, 'sessions')
     for (const name of namesIn(join(project, 'protected'))) {
       const directory = join(project, 'protected', name)

@@ -24,6 +24,14 @@ const mode = { how: 'changes its mode', skip: 1, instead: 'reference', deep: 'R 
 const owner = { ...mode, how: 'changes its owner', valued: 'from' }
 const inPlace = { how: 'changes it in place' }
 
+/** `chmod 600 .env`, `chmod go-rwx server.key`. A number also takes the right to execute from a program. */
+function isOwnerOnly(rights: string, file: string): boolean {
+  return (
+    /^(?:[go]+-[rwx]+|[go]+=)(?:,(?:[go]+-[rwx]+|[go]+=))*$/.test(rights) ||
+    (/^0?[46]00$/.test(rights) && /^[^*?[]*(?:\.env(?:\.\w+)?|\.pem|\.key|id_\w+)$/.test(file))
+  )
+}
+
 /** Programs whose operands are the files they change. */
 const table: Readonly<Record<string, OperandProgram>> = {
   rm: remove,
@@ -97,6 +105,8 @@ function changeOperands(invocation: ProgramCall, program: OperandProgram): Shell
   const whole = deep === 'always' || has(deep)
   const files = operands.slice(has(instead) ? 0 : skip)
   for (const file of files) {
+    // Only others lose rights: the file stays as it is for its owner.
+    if (how === mode.how && isOwnerOnly(operands[0]?.value ?? '', file.value)) continue
     const look = whole ? { look: absolutePath(file.value, invocation.state.cwd) } : {}
     invocation.shell.write(file, how, invocation.state, { entry, ...look })
   }

@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import { asObject, parseObject } from '../../../core/json-fields.ts'
+import { harmlessNode } from '../../../shell/script-state.ts'
 import { argOf } from '../../../shell/shell-state.ts'
 import { unwrapCommand } from '../../../shell/unwrap-command.ts'
 import { type ReadOptions, readOptions } from './read-options.ts'
@@ -40,9 +41,7 @@ export interface CoveragePlace {
 
 /** The checks that a simple command runs, as far as its words show. Empty for anything else. */
 export function readChecks(words: readonly string[], place: CoveragePlace): readonly Check[] {
-  // `php` runs the same script that its first line would start.
-  const isPhp = words[0] === 'php' && /^(?:\.\/)?vendor\/bin\//.test(words[1] ?? '')
-  const { launchers, words: own, isModule } = withoutLaunchers(isPhp ? words.slice(1) : words, place.root)
+  const { launchers, words: own, isModule } = withoutLaunchers(withoutInterpreter(words), place.root)
   const [program = '', ...args] = own
   const base = { launchers, words: own, program, isModule }
   // `pdm run test` and `hatch run test` start a script of the project, if it has one of this name.
@@ -76,7 +75,10 @@ export function readChecks(words: readonly string[], place: CoveragePlace): read
       return args[0] === 'test' ? [runnerCheck('pytest', args.slice(1), base)] : []
     case 'gradle':
     case 'gradlew':
-      return taskChecks('gradle', args, base, { build: ['check', 'test'], check: ['test'] })
+      return taskChecks('gradle', withoutColons(args, place), base, {
+        build: ['check', 'test'],
+        check: ['test'],
+      })
     case 'mvn':
     case 'mvnw':
       return taskChecks('mvn', args, base, {
@@ -109,7 +111,7 @@ export function readChecks(words: readonly string[], place: CoveragePlace): read
       const at = program === 'node' ? args.indexOf('--run') : -1
       if (at !== -1) return nodeScript(args.slice(0, at), args.slice(at + 1), base, place)
       if (/^(?:node|tsx|ts-node|python[\d.]*|php|ruby)$/.test(program) && scriptFile.test(args[0] ?? ''))
-        return [{ ...noOptions, ...base, runner: [program, tidy(args[0] ?? ''), ...args.slice(1)].join(' ') }]
+        return [scriptCheck(program.replace(/^python[\d.]*$/, 'python'), args, base)]
       const [, build] =
         /^cmake --build (\S+) (?:--target|-t) test(?: -j ?\d*| -v)*$/.exec([program, ...args].join(' ')) ?? []
       const tests = testsOfBuild({ ...noOptions, ...base, runner: 'make:test', less: [`-C ${build}`] }, place)
@@ -119,6 +121,26 @@ export function readChecks(words: readonly string[], place: CoveragePlace): read
       return check === null ? [] : [place.below === undefined ? check : fromRoot(check, place.below)]
     }
   }
+}
+
+/** `php vendor/bin/phpunit`, `node --no-warnings node_modules/.bin/jest`, `sh ./gradlew`: the same script that its first line would start. */
+function withoutInterpreter(words: readonly string[]): readonly string[] {
+  const [name = '', ...args] = words
+  if (/^(?:\.\/)?manage\.py$/.test(name)) return ['python', 'manage.py', ...args]
+  const at = name === 'node' ? args.findIndex((arg) => !harmlessNode.test(arg)) : 0
+  const file = args[at] ?? ''
+  const [, own] =
+    (Object.hasOwn(ownScripts, name) ? ownScripts[name]?.exec(file) : null)?.filter(Boolean) ?? []
+  if (own === undefined) return words
+  return [name === 'node' ? own.replace(/^typescript$/, 'tsc') : file, ...args.slice(at + 1)]
+}
+
+const shellScript = /^((?:\.\/)?(?:gradlew|mvnw))$/
+const ownScripts: Readonly<Record<string, RegExp>> = {
+  php: /^((?:\.\/)?vendor\/bin\/.+)$/,
+  sh: shellScript,
+  bash: shellScript,
+  node: /^(?:\.\/)?node_modules\/(?:\.bin\/([\w-]+)|(vitest|jest|mocha|eslint|typescript)\/(?:bin\/)?[\w-]+(?:\.[cm]?js)?)$/,
 }
 
 /** `make test` in a build directory of CMake is `ctest` there. */
@@ -139,6 +161,22 @@ export function inUsualBuild(check: Check, { root, read }: CoveragePlace): Check
     return cache.split('\n').includes(`CMAKE_HOME_DIRECTORY:INTERNAL=${root}`) ? '--test-dir build' : each
   })
   return { ...check, more }
+}
+
+/** Options of `manage.py test` that leave nothing out. */
+const djangoLook = {
+  look: '-v= --verbosity= --keepdb --parallel --failfast --noinput --no-input --timing --buffer -b --shuffle --traceback --force-color --no-color --durations= --settings=',
+  less: '-k= --tag= --exclude-tag= -p= --pattern= --testrunner= --debug-mode',
+} as const
+
+function scriptCheck(program: string, [file = '', ...args]: readonly string[], base: Base): Check {
+  const isDjango = /(?:^|\/)manage\.py$/.test(file) && args[0] === 'test'
+  const words = args.filter(
+    (arg, at) => !(isDjango && (args[at - 1] === '--parallel' ? /^\d+$/ : /^--parallel=\d+$/).test(arg)),
+  )
+  if (!isDjango) return { ...noOptions, ...base, runner: [program, tidy(file), ...words].join(' ') }
+  const read = readOptions(words.slice(1), { ...djangoLook, operands: 'filters' })
+  return { ...base, ...read, forwarded: [], runner: [program, tidy(file), 'test'].join(' ') }
 }
 
 /** A program of the project: only the same words run the same check. */
@@ -224,6 +262,12 @@ function runnerCheck(
   }
 }
 
+/** `gradle :test`, where the root is the only project. */
+function withoutColons(args: readonly string[], { read }: CoveragePlace): readonly string[] {
+  const settings = read('settings.gradle') ?? read('settings.gradle.kts') ?? ''
+  return /^\s*include/m.test(settings) ? args : args.map((arg) => arg.replace(/^:(?=\w+$)/, ''))
+}
+
 function tidy(path: string): string {
   return posix.normalize(path).replace(/(?<=.)\/$/, '')
 }
@@ -287,7 +331,9 @@ function runnerOf(
     case 'ruff':
     case 'golangci-lint': {
       const name = `${program} ${verb}`
-      return Object.hasOwn(runnerOptions(), name) ? { name, args: rest } : null
+      // `--collect:"XPlat Code Coverage"` is `--collect=…`.
+      const own = program === 'dotnet' ? rest.map((arg) => arg.replace(/^(-[-\w]+):/, '$1=')) : rest
+      return Object.hasOwn(runnerOptions(), name) ? { name, args: own } : null
     }
     case 'biome':
       return /^(?:check|ci)$/.test(verb) ? { name: 'biome', args: rest } : null

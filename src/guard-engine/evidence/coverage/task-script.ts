@@ -1,4 +1,5 @@
 import { type Command, parse } from 'unbash'
+import { asObject, parseObject } from '../../../core/json-fields.ts'
 import { type Check, type CoveragePlace, pyprojectScript, scriptsIn } from './read-check.ts'
 
 /** Where each program looks for its tasks, the first one that is there. */
@@ -26,6 +27,9 @@ export function taskScript(check: Check, place: CoveragePlace): string | null {
     case 'hatch':
     case 'poe':
       return allOf(pyprojectScript(place.read('pyproject.toml'), kind, name) ?? [])
+    case 'deno':
+    case 'composer':
+      return check.forwarded.length > 0 ? null : listedScript(name, kind, place)
     case 'rake':
       return name === 'spec' && plainSpecs.test(place.read('Rakefile') ?? '') ? 'rspec' : null
     case 'tox':
@@ -35,6 +39,16 @@ export function taskScript(check: Check, place: CoveragePlace): string | null {
     default:
       return null
   }
+}
+
+/** A task of `deno.json` or a script of `composer.json`: a text, or several that must all succeed. */
+function listedScript(name: string, kind: 'deno' | 'composer', { read }: CoveragePlace): string | null {
+  const [file, key] = kind === 'deno' ? ['deno.json', 'tasks'] : ['composer.json', 'scripts']
+  const own = asObject(parseObject(read(file) ?? '')?.[key])?.[name]
+  const lines: readonly unknown[] = Array.isArray(own) ? own : [own]
+  // Composer reads `@` as another script, and a class as a function of PHP.
+  const isPlain = (line: unknown): line is string => typeof line === 'string' && !/^@|::/.test(line)
+  return lines.every(isPlain) ? allOf(lines) : null
 }
 
 /** Without settings of its own. */
