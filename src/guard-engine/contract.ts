@@ -157,6 +157,8 @@ export interface Facts {
   readonly onlyGenerated?: true
   /** Why the program that ran a check is not the real one, a sentence without a full stop; absent when nothing is known against it. */
   readonly runner?: string
+  /** A source, a test or a file of the runner that was written while the check ran, whatever it says now. */
+  readonly written?: string
   /** What happened to protected files since the last look; null when nothing did, or when not requested. */
   readonly protected: ProtectedFacts | null
   /** Installed hooks that are gone: at the start in all projects, after a call in this one. Absent when not requested. */

@@ -6,7 +6,14 @@ import { findProgram } from '../io/find-program.ts'
 import { readShortText } from '../io/read-short-text.ts'
 import { isHarmlessAssignment } from '../shell/script-state.ts'
 import type { DeclaredCommand, VerificationRun } from './contract.ts'
-import { changedTree, failureOf, testCountsOf, whyRunProvesNothing, whySilent } from './evidence/judge-run.ts'
+import {
+  changedTree,
+  failureOf,
+  testCountsOf,
+  whyRunProvesNothing,
+  whySilent,
+  writtenMeanwhile,
+} from './evidence/judge-run.ts'
 import { provesNothing } from './evidence/proves-nothing.ts'
 import { isGreenRun } from './history/gate.ts'
 import { printable } from './printable.ts'
@@ -27,6 +34,8 @@ export interface VerificationRequest {
   readonly most?: Readonly<Record<string, number>>
   /** Fingerprint of the working tree; null when not available. */
   tree(): Promise<string | null>
+  /** What belongs to the change or the runner and was written since a time, whatever it says now; null when nothing was. */
+  written?(tree: string, sinceMs: number): Promise<string | null>
   readonly onOutput?: (command: string, chunk: Uint8Array) => void
   readonly signal?: AbortSignal
 }
@@ -45,7 +54,10 @@ export async function runVerification(request: VerificationRequest): Promise<rea
     const startedAt = new Date().toISOString()
     const result = await runOne(request, declared)
     const after = await fingerprint(request)
-    runs.push({ ...judged(declared, result, { before, after }, request), startedAt })
+    const run = judged(declared, result, { before, after }, request)
+    const path = after === null ? null : ((await request.written?.(after, Date.parse(startedAt))) ?? null)
+    const isDoubtful = path !== null && run.exitCode === 0 && run.notCounted === undefined
+    runs.push({ ...run, ...(isDoubtful && { notCounted: writtenMeanwhile(path) }), startedAt })
     before = after
   }
   return runs

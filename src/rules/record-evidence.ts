@@ -15,6 +15,7 @@ import {
   testCountsOf,
   whyRunProvesNothing,
   whySilent,
+  writtenMeanwhile,
 } from '../guard-engine/evidence/judge-run.ts'
 import { changedShell, leavesLastingChange } from '../guard-engine/evidence/lasting-change.ts'
 import { type FoundRun, isUnclear, type RunDoubt } from '../guard-engine/evidence/match-command.ts'
@@ -207,6 +208,12 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   })
   if (empty !== null) return no(empty)
   if (!failed && scene.facts.runner !== undefined) return no(scene.facts.runner)
+  const hollow = failed ? null : whyHollow(command, history.evidence.tests, scene.facts.tests)
+  if (hollow !== null) return no(`proves nothing: ${hollow}`)
+  const { written } = scene.facts
+  const edits = found.changesEarlier === true || found.changesLater === true
+  if (!failed && written !== undefined && !(edits && mayWrite(call, written)))
+    return [unclear(command, writtenMeanwhile(written), run.starts !== undefined, scene)]
   const silent = whySilent({ exitCode, command, ...counts }, history.evidence.most)
   if (silent !== null && showsAll(call, outcome)) return no(silent)
   const open = openCall(call, history)
@@ -229,6 +236,16 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   const isAlone = found.attributable && run.why === null
   return [{ kind: 'evidence', evidence, by: 'agent', callId: call.id, ...(isAlone && { alone: true }) }]
 }
+
+/** Whether another part of the call wrote the file: one that names it, a formatter, or an installation. */
+function mayWrite({ action }: ToolCall, path: string): boolean {
+  if (action.kind !== 'shell') return false
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  return action.command.includes(name) || writers.test(action.command)
+}
+
+const writers =
+  /\s--?(?:write|fix\S*|w|i)\b|\b(?:fmt|format\w*|black|ruff|isort|prettier|gen\w*|install|ci|add|sync|update|upgrade|patch|apply|checkout|restore|stash|pull|merge|rebase)\b/
 
 /** Behind a filter that cut the rest, Cargo's last block has the tests in comments, which may be none. */
 function shownCounts(

@@ -1,10 +1,12 @@
+import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
 import type { DeclaredCommand, Note } from '../guard-engine/contract.ts'
 import { changedTree } from '../guard-engine/evidence/judge-run.ts'
 import { provesNothing } from '../guard-engine/evidence/proves-nothing.ts'
 import { knownCommands } from '../guard-engine/evidence/required-commands.ts'
+import { hiddenList } from '../guard-engine/facts/tree-changes.ts'
 import { treeFingerprint } from '../guard-engine/facts/tree-fingerprint.ts'
-import { findRoot, guardHome } from '../guard-engine/ledger/ledger-place.ts'
+import { findRoot, guardHome, ledgerPlace } from '../guard-engine/ledger/ledger-place.ts'
 import { appendNote } from '../guard-engine/ledger/open-ledger.ts'
 import { latestHistory } from '../guard-engine/ledger/read-ledger.ts'
 import { recordedEnvironment } from '../guard-engine/ledger/recorded-environment.ts'
@@ -63,7 +65,9 @@ export async function guardEvidence(place: EvidencePlace): Promise<GuardEvidence
   const isBeneath = await place.beneathAgent()
   const doubt = isBeneath && !(await isAsCommitted(repository, agentFile)) ? notCommitted : null
   const path = isBeneath ? recordedEnvironment(home, repository)?.path : undefined
-  const tree = (): Promise<string> => treeFingerprint(repository, settings.state.dir)
+  const hiddenIn = hiddenList(join(ledgerPlace(home, repository, '').directory, 'trees'))
+  const written = (): readonly string[] => Object.keys(history.edits.files)
+  const tree = (): Promise<string> => treeFingerprint(repository, settings.state.dir, { hiddenIn, written })
   const before = doubt === null ? await unlessBroken(tree) : null
   return {
     env: path === undefined ? env : { ...env, PATH: path },

@@ -94,6 +94,11 @@ const isMissing =
 const upToDate =
   /^g?make(?:\[\d+\])?: (?:'[^'\n]*' is up to date\.|Nothing to be done for '(?:test|check|lint)\S*'\.)$/m
 
+/** What was run may not be what is there now. */
+export function writtenMeanwhile(path: string): string {
+  return `${path} was written while it ran, so it may have run something else than what is there now; let nothing write sources or tests meanwhile`
+}
+
 export const changedTree =
   'the tree was another one after it than before it: a file was edited while it ran, or the run writes files that git does not ignore. Add those to .gitignore, then run it again'
 

@@ -154,6 +154,7 @@ async function gatherTree(
       keepIn: dry ? listed : trees,
       seen,
       hiddenIn: hiddenList(trees),
+      written: () => Object.keys(history.edits.files),
       ...earlier,
     })
   } catch (cause) {
@@ -175,8 +176,12 @@ async function gatherGenerated(
 async function gatherTests(request: Gathering, project: Facts['project']): Promise<Facts['tests']> {
   const { inspectTests } = await import('../tests/inspect-tests.ts')
   const { knownCommands } = await import('../evidence/required-commands.ts')
-  const { root, home, env, list } = request
-  return inspectTests(root, knownCommands({ ...request, project }), { home, path: env.PATH ?? '' }, list)
+  const { root, home, env, list, history } = request
+  const known = knownCommands({ ...request, project })
+  const { session, evidence } = history
+  const earlier = { ...evidence.tests?.machine?.[known[0]?.command ?? ''] }
+  const sinceMs = Date.parse(session.startedAt ?? '')
+  return inspectTests(root, known, { home, path: env.PATH ?? '', packages: { earlier, sinceMs } }, list)
 }
 
 async function gatherPlaced({
@@ -197,9 +202,10 @@ async function gatherPlaced({
 }
 
 async function gatherRunner(
-  { event, root, home, trees, history }: FactRequest,
+  request: FactRequest,
   { tree, placed }: Pick<Facts, 'tree' | 'placed'>,
-): Promise<Pick<Facts, 'runner'>> {
+): Promise<Pick<Facts, 'runner' | 'written'>> {
+  const { event, root, home, trees, history } = request
   if (event.kind !== 'tool_after' || event.call.action.kind !== 'shell' || tree === null) return {}
   const { fakeRunner } = await import('../tests/machine-state.ts')
   const { datedBack } = await import('./tree-changes.ts')
@@ -215,7 +221,20 @@ async function gatherRunner(
       sinceMs,
       placed: { ...evidence.placed, ...placed },
     }) ?? datedBack({ root, trees, tree }, earlier)
-  return runner === null ? {} : { runner }
+  const beganMs = Date.parse(openCall(event.call, history)?.at ?? '')
+  const written = await writtenDuring(request, tree, beganMs)
+  return { ...(runner !== null && { runner }), ...(written !== null && { written }) }
+}
+
+async function writtenDuring(
+  { root, home, trees, history }: FactRequest,
+  tree: string,
+  sinceMs: number,
+): Promise<string | null> {
+  const { writtenSince } = await import('./tree-changes.ts')
+  const { runnerWrittenSince } = await import('../tests/package-states.ts')
+  const own = writtenSince({ root, trees, tree }, history.gate.baseTree, sinceMs)
+  return own ?? runnerWrittenSince({ root, home }, sinceMs)
 }
 
 /** After a call only if a sealed hook file does not start the guard any more or was changed, or the call was about worktrees. */
@@ -443,6 +462,7 @@ async function runVerification(
     },
     timeoutMs: settings.checklist.verificationTimeoutSeconds * 1000,
     tree: () => gatherTree(request),
+    written: (now, sinceMs) => writtenDuring(request, now, sinceMs),
   })
   return settings.checklist.verify === 'self' ? runs : runs.map(verification.inDoubt)
 }

@@ -26,7 +26,7 @@ import { betweenKey } from '../gate/untested-sources.ts'
 import { skipsDirectory } from '../generated-directories.ts'
 import { nestedNames } from '../tests/command-definition.ts'
 import { tamings } from '../tests/tamings.ts'
-import { holdsTests } from '../tests/test-files.ts'
+import { holdsTests, isTestFile } from '../tests/test-files.ts'
 
 /** Time limit of one git call in a hook: half of the shortest hook timeout, so that the fallback without git fits in the other half. */
 export const gitTimeoutMs = 4_000
@@ -329,6 +329,29 @@ export function datedBack(
     }
   return null
 }
+
+/**
+ * The first source or test that was written since a time although it belongs to the change, or is a test: by the kernel's clock, so that
+ * putting the old content and time back hides nothing. What generators write each time is left out.
+ */
+export function writtenSince(
+  { root, trees, tree }: Pick<ChangesRequest, 'root' | 'trees' | 'tree'>,
+  base: string | null,
+  sinceMs: number,
+): string | null {
+  const [now, was] = [readManifest(trees, tree), base === null ? [] : readManifest(trees, base)]
+  const before = new Set(was ?? [])
+  const found = now?.find((record) => {
+    const path = pathOf(record)
+    if (!isSource.test(path) || generated.test(path) || (before.has(record) && !isTestFile(path)))
+      return false
+    return changedAtMs(join(root, path)) > sinceMs
+  })
+  return found === undefined ? null : pathOf(found)
+}
+
+const generated =
+  /(?:^|[/._-])(?:gen|generated|codegen|pb2?|grpc|g|snap(?:shots?)?|fixtures?|testdata|expected|outputs?|out|tmp|temp|dist|build|lib|vendor|versions?|schema|bindings)(?=[/._-])/i
 
 const compiled = /\.(?:rs|c|cc|cpp|cxx|m|mm|h|hh|hpp|cs|fs|vb|java|kt|scala|swift|zig|f90|py)$/i
 

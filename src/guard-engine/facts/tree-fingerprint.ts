@@ -32,6 +32,7 @@ export async function treeFingerprint(
     seen,
     earlier,
     hiddenIn,
+    written = () => [],
   }: {
     readonly keepIn?: string | TreeLists
     readonly seen?: (tree: TreeHash) => void
@@ -39,6 +40,8 @@ export async function treeFingerprint(
     readonly earlier?: { readonly tree: string; readonly records: () => readonly string[] | null }
     /** File with the names of the sources that are hidden since. */
     readonly hiddenIn?: string
+    /** Absolute paths that the session wrote: what git ignores of them belongs to the tree too. */
+    readonly written?: () => readonly string[]
   } = {},
 ): Promise<string> {
   const views = ownViews(root, stateDir)
@@ -60,7 +63,11 @@ export async function treeFingerprint(
     sha256(`${hash}\n${excludes}\n${tasks ?? ''}${apart.length === 0 ? '' : `\n${JSON.stringify(apart)}`}`)
   const before = hiddenIn === undefined ? [] : (readTextIfExists(hiddenIn) ?? '').split('\0').slice(0, -1)
   const known = earlier === undefined || hashed(links) === earlier.tree ? null : earlier.records()
-  const hidden = hiddenSources(root, records, [...new Set([...before, ...(known ?? []).map(pathOf)])])
+  const own = written().flatMap((path) =>
+    path.startsWith(`${root}/`) ? [Buffer.from(path.slice(root.length + 1)).toString('latin1')] : [],
+  )
+  const earlierNames = [...before, ...(known ?? []).map(pathOf), ...own.filter((path) => !views(path))]
+  const hidden = hiddenSources(root, records, [...new Set(earlierNames)], new Set(own))
   const all = hidden.map(([path]) => `${path}\0`).join('')
   if (hiddenIn !== undefined && typeof keepIn === 'string' && hidden.length > before.length)
     writePrivateFileAtomic(hiddenIn, all)
@@ -75,16 +82,19 @@ export async function treeFingerprint(
   return tree
 }
 
-/** Sources that belonged to the tree and that git ignores now, with their hashes: the checks still run them. */
+/** Sources that belonged to the tree, or that the session wrote, and that git ignores, with their hashes: the checks run them. */
 function hiddenSources(
   root: string,
   records: readonly Uint8Array[],
   earlier: readonly string[],
+  own: ReadonlySet<string>,
 ): readonly (readonly [string, string])[] {
   if (earlier.length === 0) return []
   const listed = new Set(recordsIn(Buffer.concat(records)).map(pathOf))
   return earlier.flatMap((path) => {
-    if (listed.has(path) || !isSource.test(path) || path.split('/').some(skipsDirectory)) return []
+    const isInstalled = own.has(path) && /(?:^|\/)(?:node_modules|site-packages)\//.test(path)
+    const isSkipped = !isInstalled && path.split('/').some(skipsDirectory)
+    if (listed.has(path) || !isSource.test(path) || isSkipped) return []
     const file = join(root, Buffer.from(path, 'latin1').toString())
     return isFile(file) ? [[path, fileHash(file) ?? ''] as const] : []
   })

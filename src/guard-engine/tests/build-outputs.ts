@@ -126,8 +126,9 @@ export function cmakeBuild(root: string, named: string): Readonly<Record<string,
     const build = join(root, name)
     const cache = readShortText(join(build, 'CMakeCache.txt'), maxText)
     if (cache === null) continue
-    const launchers =
-      cache.match(launcherLines)?.filter((line) => !/=(?:.*\/)?(?:s?ccache|distcc|icecc)?$/.test(line)) ?? []
+    const isAsserted = testsWithAssert(build, root)
+    const lines = [...(cache.match(launcherLines) ?? []), ...((isAsserted && cache.match(releaseLine)) || [])]
+    const launchers = lines.filter((line) => !/=(?:.*\/)?(?:s?ccache|distcc|icecc)?$/.test(line))
     if (launchers.length > 0) state[`${name}/CMakeCache.txt`] = launchers.join('; ')
     for (const [object, source] of objectsIn(build, root)) {
       const text = readShortText(source, maxText)
@@ -143,6 +144,17 @@ export function cmakeBuild(root: string, named: string): Readonly<Record<string,
   }
   return state
 }
+
+/** Whether tests are asserted with what a release build leaves out. */
+function testsWithAssert(build: string, root: string): boolean {
+  return objectsIn(build, root).some(
+    ([, source]) =>
+      /test/i.test(basename(source)) &&
+      /^\s*#\s*include\s*<(?:assert\.h|cassert)>/m.test(readShortText(source, maxText) ?? ''),
+  )
+}
+
+const releaseLine = /^CMAKE_BUILD_TYPE:\w+=(?:Rel\w*|MinSizeRel)$/m
 
 const launcherLines =
   /^CMAKE_\w*(?:COMPILER_LAUNCHER|LINKER_LAUNCHER|CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)\b.*$|^CMAKE_C(?:XX)?_FLAGS:.*\bD\s*NDEBUG\b.*$/gm

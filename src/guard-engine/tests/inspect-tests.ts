@@ -14,7 +14,9 @@ import { cmakeBuild } from './build-outputs.ts'
 import { commandDefinition, nestedNames } from './command-definition.ts'
 import { type Machine, machineState } from './machine-state.ts'
 import { builtTargets } from './make-target.ts'
+import { packageStates } from './package-states.ts'
 import { type TestLanguage, testLanguage } from './test-files.ts'
+import { untestedIn } from './untested-in.ts'
 
 const maxFiles = 2_000
 const maxEntries = 300_000
@@ -39,6 +41,7 @@ export async function inspectTests(
   const text = (path: string): string | null => textInside(root, path, maxProgramBytes)
   const definitions: Record<string, string> = {}
   const machine: Record<string, Readonly<Record<string, string>>> = {}
+  const packages = on?.home == null ? {} : packageStates({ root, home: on.home }, on.packages)
   for (const { command, kind } of declared) {
     // Included even when nothing defines it, so that a later definition counts as a change.
     const definition = commandDefinition(root, command, kind, nested) ?? ''
@@ -46,6 +49,7 @@ export async function inspectTests(
     if (on !== null)
       machine[command] = {
         ...machineState(root, command, definition, on),
+        ...packages,
         ...builtTargets(root, command, text),
         ...cmakeBuild(root, `${command}\n${definition}`),
       }
@@ -122,7 +126,7 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
   const cases = count(language.cases)
   if (language.anywhere && cases === 0) return null
   const inverted = language.inverted === undefined ? 0 : count(language.inverted)
-  const skipped = count(language.skipped) + ownMocks(path, code)
+  const skipped = count(language.skipped) + ownMocks(path, code) + untestedIn(path, code)
   return {
     hash: sha256(read.text).slice(0, hashChars),
     cases,

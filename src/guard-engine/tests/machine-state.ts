@@ -1,6 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
-import { modifiedAtMs, namesIn } from '../../io/directory.ts'
 import { findProgram } from '../../io/find-program.ts'
 import { changedAtMs, pathKind } from '../../io/path-kind.ts'
 import { sizeOf } from '../../io/read-from.ts'
@@ -9,12 +8,14 @@ import { realPath } from '../../io/resolve-links.ts'
 import { sha256 } from '../../io/sha256.ts'
 import { isHarmlessAssignment } from '../../shell/script-state.ts'
 import { placedOutput } from './build-outputs.ts'
+import { type KnownPackages, namesBelow } from './package-states.ts'
 
 /** Where a check looks for programs and settings outside of the tree. */
 export interface Machine {
   readonly home: string | null
   /** The search path for programs. */
   readonly path: string
+  readonly packages?: KnownPackages
 }
 
 /** A longer program is known by its size. */
@@ -180,58 +181,7 @@ export function fakeRunner(
   })
   if (fake !== undefined)
     return `${fake} was written in this session and starts no program that checks anything`
-  const patched = names.length === 0 ? null : patchedRunner(where)
-  return patched === null
-    ? placedOutput(where.root, where.placed)
-    : `${patched} was changed in this session, and its package was not installed anew`
-}
-
-/** Test runners, and what they assert with. */
-const runnerPackages = /^(?:vitest|jest|jest-.*|expect|mocha|chai|ava|tap|playwright|playwright-core)$/
-
-/** A file of an installed test runner that is newer than the session, while its package is not; null when there is none. */
-function patchedRunner({ root, home, sinceMs }: Parameters<typeof fakeRunner>[1]): string | null {
-  const modules = join(root, 'node_modules')
-  const own = namesBelow(modules).filter((name) => runnerPackages.test(name))
-  // pnpm keeps a package beside those that it needs.
-  const places = new Set([modules, ...own.map((name) => dirname(realPath(join(modules, name))))])
-  const packages = [...places].flatMap((place) =>
-    namesBelow(place).flatMap((name) => {
-      if (runnerPackages.test(name)) return [join(place, name)]
-      const isScope = /^@(?:vitest|jest|playwright)$/.test(name)
-      return isScope ? namesBelow(join(place, name)).map((each) => join(place, name, each)) : []
-    }),
-  )
-  const libraries = [join(root, '.venv/lib'), join(root, 'venv/lib'), join(home, '.local/lib')].flatMap(
-    (library) => namesBelow(library).map((name) => join(library, name, 'site-packages')),
-  )
-  const pythons = libraries.flatMap((place) =>
-    ['_pytest', 'pytest', 'pluggy'].map((name) => join(place, name)),
-  )
-  for (const directory of [...packages.map(realPath), ...pythons]) {
-    const mark = pythons.includes(directory) ? '__init__.py' : 'package.json'
-    const isFresh = changedAtMs(join(directory, mark)) > sinceMs
-    const found = isFresh ? null : freshFile(directory, sinceMs)
-    if (found !== null) return found
-  }
-  return null
-}
-
-/** A name such as `node_modules` may also be a file. */
-function namesBelow(path: string): readonly string[] {
-  return pathKind(path) === 'directory' ? namesIn(path) : []
-}
-
-function freshFile(directory: string, sinceMs: number): string | null {
-  for (const name of namesBelow(directory)) {
-    const path = join(directory, name)
-    if (/^(?:node_modules|__pycache__|\..*)$/.test(name)) continue
-    const isCode = /\.(?:[cm]?js|py)$/.test(name)
-    if (isCode && (modifiedAtMs(path) ?? 0) > sinceMs) return path
-    const inner = !isCode && pathKind(path) === 'directory' ? freshFile(path, sinceMs) : null
-    if (inner !== null) return inner
-  }
-  return null
+  return placedOutput(where.root, where.placed)
 }
 
 const runnerName =
@@ -328,7 +278,7 @@ export function changedMachine(
   const isSamePath = before[searchPath] === now[searchPath]
   for (const [key, is] of Object.entries(now)) {
     const was = Object.hasOwn(before, key) ? before[key] : undefined
-    const program = /^program (.*)$/.exec(key)?.[1]
+    const program = /^(?:program|package) (.*)$/.exec(key)?.[1]
     const built = /^built (.*)$/.exec(key)?.[1]
     if (built !== undefined) {
       if (isNotRebuilt(was, is))
@@ -345,8 +295,10 @@ export function changedMachine(
 }
 
 function isNotRebuilt(was: string | undefined, is: string): boolean {
-  const [[program, sources], [programNow, sourcesNow, age]] = [(was ?? '').split(' '), is.split(' ')]
-  return program === programNow && sources !== sourcesNow && age === 'older'
+  const [[program, sources], [programNow, sourcesNow, age, kind]] = [(was ?? '').split(' '), is.split(' ')]
+  // A linker makes a new file. One that is older than its sources and has another content was written over.
+  const isOver = kind === 'binary' && was !== undefined
+  return (program === programNow || isOver) && sources !== sourcesNow && age === 'older'
 }
 
 /** An upgrade of a package, or a program that was installed in the usual way. */

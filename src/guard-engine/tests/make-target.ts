@@ -102,7 +102,10 @@ export function builtTargets(
     return [
       [
         `built ${name}`,
-        [...hashes.map((each) => sha256(each).slice(0, 12)), isOlder ? 'older' : ''].join(' '),
+        [
+          ...hashes.map((each) => sha256(each).slice(0, 12)),
+          isOlder ? (program.startsWith('\x7fELF') ? 'older binary' : 'older') : '',
+        ].join(' '),
       ],
     ]
   })

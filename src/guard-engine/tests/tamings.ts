@@ -22,6 +22,9 @@ const replacing =
 /** What is asked for and how is close together: a line of a packed file has thousands of names. */
 const asking =
   /\bNODE_TEST_CONTEXT\b|\bJEST_WORKER_ID\b|\bPYTEST_(?:CURRENT_TEST|VERSION)\b|\bVITEST(?:_WORKER_ID|_POOL_ID)?\b|['"]_?(?:pytest|unittest)['"]\s+in\s+(?:\w+\()?(?:sys\.)?modules\b|\bmodules(?:\.get\(|\[)\s*['"]_?(?:pytest|unittest)\b|["'](?:PYTEST|VITEST|JEST|NODE_TEST)_?["']\)|\/cmdline\b|\bnpm_(?:lifecycle_event|command)\b|\bprocess\.argv\b.{0,80}\.includes\(\s*['"](?:--)?test\b|\bprocess\.execArgv\b.{0,200}--test|\b(?:process|sys)\.argv\b.{0,200}\.(?:test|spec)\b(?!\()|\btesting\.Testing\(\)|\bflag\.Lookup\("test\.|\bos\.Args\[0\].{0,200}\.test"|\bcfg!\(test\)|\benv::var(?:_os)?\("CARGO_(?:MANIFEST_DIR|PRIMARY_PACKAGE)"\)|\bthread::current\(\)\.name\(\).{0,200}test|\b(?:args(?:_os)?|current_exe)\(\).{0,200}"[^"]*\bdeps\b|\b(?:co_(?:file)?name|_getframe|inspect\.(?:stack|currentframe)|traceback\.\w+_stack)\b.{0,200}["']_?(?:py)?test|["']_?(?:py)?test.{0,200}\b(?:_getframe|inspect\.(?:stack|currentframe)|traceback\.\w+_stack)\b|\bprocess\.argv\[1\].{0,200}['"`/][^'"`]{0,40}test|\.stack\b.{0,200}\.(?:test|spec)\b(?!\()|\bimport\.meta\.vitest\s*(?:\?(?!\.)|\|\||&&)|\b__vitest_\w+|\bglobalThis\b.{0,200}\b__vite/
+/** One behaviour in the tests, which are a debug build, and another one in a release. */
+const debugOnly =
+  /\bif cfg!\((?:not\()?debug_assertions\)+[^}]{0,200}\}\s*else\b|#\[cfg\((?:not\()?debug_assertions\)+\]\s*(?:pub(?:\([\w:]+\))? )?fn (\w+)\b[\s\S]{0,800}#\[cfg\((?:not\()?debug_assertions\)+\]\s*(?:pub(?:\([\w:]+\))? )?fn \1\b/
 /** Equal to every expected value. The head of the method may be a line above. */
 const equalling =
   /(?:\bdef (?:__eq__|==)|\bfn eq\b|\bboolean equals\(|\boperator\s*==)[^\n]{0,200}(?:[\n{:;]|\)\s?=)[\s{]{0,40}(?:return\s+)?(?:true\b|isinstance\((?:[^()\n]|\([^()\n]*\)){0,100}\)\s*$)|['"]__eq__['"]\s*:\s*lambda\b[^:\n]{0,100}:\s*True\b/i
@@ -60,7 +63,10 @@ export function tamings(
   const alias = aliases.length === 0 ? null : new RegExp(`\\b(?:${aliases.join('|')})\\b`, 'g')
   const codeOf = (line: string): string =>
     line.replace(isC ? /(?:^|\s)\/\/.*$/ : /(?:^|\s)(?:\/\/|#(?!\[)).*$/, '')
-  return added.flatMap((line, at) => {
+  const isDebug = !isTest && added.some((line) => line.includes('debug_assertions'))
+  const debug = isDebug ? debugOnly.exec(all.join('\n')) : null
+  const whole = debug === null ? [] : [`behaves in another way when it is tested: ${shorten(debug[0], 100)}`]
+  const found = added.flatMap((line, at) => {
     const code = codeOf(line)
     const say = (what: string): readonly string[] => [`${what}: ${shorten(code.trim(), 100)}`]
     const isHook = plugins.test(path) && (isPlugin || path.endsWith('conftest.py'))
@@ -82,6 +88,7 @@ export function tamings(
       ? say('behaves in another way when it is tested')
       : []
   })
+  return [...whole, ...found]
 }
 
 /** A condition, not merely a name with a number of the worker in it. */

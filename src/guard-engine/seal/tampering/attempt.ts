@@ -47,7 +47,7 @@ export function attemptOf(call: ToolCall, { agent, cwd, root, world, edits }: At
     },
     /** Every path that a word could mean. There are several if a command changes directory on the way. */
     pathsOf: (word: string): readonly string[] => {
-      const path = inHome(word, world)
+      const path = inHome(word, world).replace(/^\/proc\/[^/]+\/(?:cwd(?:\/|$)|root(?=\/))/, '')
       return isAbsolute(path) ? [normalize(path)] : directories.map((directory) => join(directory, path))
     },
   }

@@ -19,11 +19,16 @@ function isProse(text: string): boolean {
 }
 
 const later = new Set(['at', 'batch', 'crontab', 'systemd-run', 'schtasks'])
+const changers = new Set('mv rm unlink shred cp ln install truncate tee chmod chown dd sed'.split(' '))
 export const interpreters = /^(python[\d.]*|node|bun|deno|tsx|perl|ruby|php|lua)$/
 
 function unjudgedParts(attempt: TamperAttempt): readonly OpaquePart[] {
   const { targets, runs, text, world, pathsOf, wroteIt } = attempt
   const delayed = runs.some((run) => programAt(run, (name) => later.has(name)) >= 0)
+  const changes = runs.some(
+    ({ words, names, first }) => changers.has(names[first] ?? '') && words.includes(null),
+  )
+  const found = text.match(/\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|`[^`]*`/g) ?? []
   const scripts = runs.flatMap((run) => {
     const at = programAt(run, (name) => interpreters.test(name))
     const program = run.words[run.first]
@@ -38,6 +43,7 @@ function unjudgedParts(attempt: TamperAttempt): readonly OpaquePart[] {
   return [
     ...targets.opaque,
     ...awk.map((program) => ({ text: program ?? '', why: 'awk can write files' })),
+    ...(changes ? found.map((inner) => ({ text: inner, why: 'it looks for what it changes' })) : []),
     ...(delayed ? [{ text, why: 'it is run later' }] : []),
     ...scripts.flatMap((path) => {
       const script = world.readText(path, 1_000_000)
@@ -47,14 +53,17 @@ function unjudgedParts(attempt: TamperAttempt): readonly OpaquePart[] {
 }
 
 function ownNamedIn(text: string, { world }: TamperAttempt): string | null {
+  const program = /^[$`].*\bgantry-hook\b/s.test(text) ? 'gantry-hook' : null
   return (
+    program ??
     world.own.find((own) => {
       const folded = fold(own)
       if (text.includes(folded)) return true
       const name = basename(folded)
       if (tooCommon.has(name)) return text.includes(`${basename(dirname(folded))}/${name}`)
       return mentions(text, name, basename(dirname(folded)))
-    }) ?? null
+    }) ??
+    null
   )
 }
 

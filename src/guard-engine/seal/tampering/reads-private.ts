@@ -35,7 +35,7 @@ export const readsPrivate: Tampering = (attempt) => {
       const meets = (meant: string): boolean => isPrivate(meant) || globMeets(meant, home)
       if (leadsThere(path) && attempt.pathsOf(path).some(meets)) return sentence
       // Code may join the way to it with the home directory.
-      if ((isCode ? [...home, ...below] : loose ? home : []).some((way) => fold(word).includes(way)))
+      if ((isCode ? [...home, ...below] : loose ? home : []).some((way) => joined(word).includes(way)))
         return sentence
     }
   }
@@ -46,16 +46,18 @@ export const readsPrivate: Tampering = (attempt) => {
     return sentence
   if (givesPrivate(attempt, home)) return `${sentence}: the search finds files in it`
   const taken = runs.flatMap((run) => {
-    const at = programAt(run, (name) => takers.has(name))
+    const isAll = recursive.test(run.words.map((word) => word ?? '?').join(' '))
+    const at = programAt(run, (name) => takers.has(name) || isAll)
     if (at < 0 || run.loose) return []
     const words = run.words.slice(at + 1)
     const packs =
+      isAll ||
       !/tar$|^cpio$/.test(nameOf(run.words[at])) ||
       words.some((word) => /^-?[a-zA-Z]*[cru]|^--create$/.test(word ?? ''))
     return packs ? words : []
   })
   if (taken.some((word) => word !== null && takesAlong(word, attempt, home)))
-    return `${sentence}: it would be copied with the directory around it`
+    return `${sentence}: it would be read with the directory around it`
   if (action.kind === 'shell' && attempt.text.includes('<')) {
     const inputs = [...attempt.text.matchAll(/<\s*["']?([^\s"'<>|;&()]+)/g)].flatMap(([, path = '']) =>
       attempt.pathsOf(path),
@@ -92,8 +94,16 @@ const listers = new Set(
   ),
 )
 
+/** `'a/' + 'b'` in code as `'a/b'`. */
+function joined(code: string): string {
+  return fold(code).replaceAll(/(['"`])\s*\+\s*\1/g, '')
+}
+
 /** Programs that copy everything below a directory. */
 const takers = new Set('tar gtar bsdtar zip 7z rsync scp cpio'.split(' '))
+/** With these options also. */
+const recursive =
+  /^(?:cp\b.*\s-(?:\w*[rRa]|-recursive|-archive)|e?grep\b.*\s-\w*[rR]|rg\b.*\s(?:-uu+|-\.|--hidden|--no-ignore)|fd\b.*\s-(?:x|X|-exec\S*))/
 
 function takesAlong(word: string, attempt: TamperAttempt, home: readonly string[]): boolean {
   return attempt

@@ -1,0 +1,68 @@
+/**
+ * Tests in a file that do not test what they seem to: skipped by a value that is named elsewhere, never registered, or of code that the
+ * file itself replaced. Their number is counted with the skipped ones.
+ */
+export function untestedIn(path: string, code: string): number {
+  if (/\.pyi?$/.test(path)) return replacedInPython(code)
+  return /\.[cm]?[jt]sx?$/.test(path) ? skippedByName(code) + neverCalled(code) : 0
+}
+
+/** `{ skip: slow }`, `{ skip }` or `options` in a call of a test, where the value is set to something true in the file. */
+function skippedByName(code: string): number {
+  const declared = (name: string, value: string): boolean =>
+    new RegExp(String.raw`\b(?:const|let|var)\s+${name.replaceAll('$', String.raw`\$`)}\s*=\s*${value}`).test(
+      code,
+    )
+  const calls = [...code.matchAll(testHead)]
+  return calls.filter(([, options = '', name = '']) => {
+    const [, key = '', value = key] = /\b(skip|todo)\b(?:\s*:\s*([\w$]+))?\s*[,}]/.exec(options) ?? []
+    if (key !== '') return declared(value, String.raw`(?:true\b|!0|[1-9]|['"\x60])`)
+    return name !== '' && declared(name, String.raw`\{[^}]*(?:\b(?:skip|todo)\b|\[)`)
+  }).length
+}
+
+const testHead =
+  /\b(?:it|test|describe|suite)(?:\.\w+)*\(\s*(?:'[^'\n]*'|"[^"\n]*"|`[^`\n]*`)\s*,\s*(?:\{([^}\n]*\})|([\w$]+)\s*,)/g
+
+/** Functions with tests in them whose name is nowhere else. */
+function neverCalled(code: string): number {
+  const found = code.matchAll(
+    /^(?:async )?function ([\w$]+)\([^)]*\)[^\n]*\{\n([\s\S]*?)^\}|^const ([\w$]+) = (?:async )?\([^)]*\) => \{\n([\s\S]*?)^\}/gm,
+  )
+  return [...found].filter(([, one, inOne, two, inTwo]) => {
+    const name = one ?? two ?? ''
+    return /\b(?:it|test)\(\s*['"`]/.test(inOne ?? inTwo ?? '') && code.split(name).length === 2
+  }).length
+}
+
+function replacedInPython(code: string): number {
+  const parts = code.split(
+    /\n(?=[ \t]*(?:async[ \t]+)?(?:def|class)[ \t])(?<!\n[ \t]*@[^\n]*\n)|\n(?=[ \t]*@)(?<!\n[ \t]*@[^\n]*\n)/,
+  )
+  const isTest = (part: string): boolean => /^(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?def test/.test(part)
+  const asserted = (name: string, text: string): boolean =>
+    new RegExp(String.raw`\bassert\w*\b[^\n]*\b${name}\(`).test(text)
+  const imported = (name: string): boolean =>
+    new RegExp(String.raw`^\s*(?:from|import)\s+${name}\b`, 'm').test(code)
+  return parts.flatMap((part) => {
+    const names = [...part.matchAll(replacing)].flatMap((found) => found.slice(1, 5).filter(Boolean))
+    const modules = [...part.matchAll(/\bsys\.modules\[\s*['"](\w+)['"]\s*\]\s*=/g)].map(
+      ([, name = '']) => name,
+    )
+    const again = [...part.matchAll(redefining)].map(([, one, two]) => one ?? two ?? '')
+    const isTaken = (name: string): boolean =>
+      new RegExp(String.raw`^from \S+ import [^\n]*\b${name}\b`, 'm').test(code)
+    return [
+      ...again.filter((name) => isTaken(name) && asserted(name, code)),
+      ...names.filter((name = '') => asserted(name, isTest(part) ? part : code)),
+      ...modules.filter(imported),
+      ...(importing.exec(part) ?? []),
+    ]
+  }).length
+}
+
+/** The name of what is replaced: by `monkeypatch` or `mock`, by an assignment to a module, or by another definition. */
+const replacing =
+  /\bsetattr\(\s*[\w.]+,\s*['"](\w+)['"]|\bpatch\(\s*['"][\w.]+\.(\w+)['"]|\bpatch\.object\(\s*[\w.]+,\s*['"](\w+)['"]|^(?!self\b)\w+\.(\w+)[ \t]*=[ \t]*(?:lambda\b|\w+$)/gm
+const redefining = /^(?:async )?def (\w+)\(|^[ \t]+global (\w+)$/gm
+const importing = /\bbuiltins\.__import__[ \t]*=|\bexec\([^\n]*\.replace\(/
