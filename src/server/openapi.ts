@@ -100,7 +100,7 @@ function streamParameters({ reply }: Route): readonly Json[] {
 }
 
 function schemaOf(schema: z.ZodType): Json {
-  const id = components.get(schema)?.id
+  const id = components.get(schema instanceof z.ZodOptional ? schema.def.innerType : schema)?.id
   return id === undefined ? bare(schema, 'input') : { $ref: refTo(id) }
 }
 

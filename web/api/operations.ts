@@ -300,7 +300,7 @@ export interface Operations {
   commitTask: {
     path: { id: string }
     query: Record<never, never>
-    body: { readonly "branch"?: string; readonly "message"?: string }
+    body: CommitRequest
     reply: Commit
   }
   dropTask: {

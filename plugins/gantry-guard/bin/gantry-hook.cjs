@@ -15,7 +15,7 @@ const startOf = (file) => {
   if (!fs.existsSync(file)) return ''
   const [fd, start] = [fs.openSync(file), Buffer.alloc(16384)]
   // Node would run it and end with 0, as if it had allowed the call.
-  if (fs.readSync(fd, start) === 0) throw new Error(file + ' is empty')
+  if (fs.readSync(fd, start) === 0) throw new Error(`${file} is empty`)
   fs.closeSync(fd)
   return start.latin1Slice(0, Math.max(0, start.indexOf('\n/*packed\n')))
 }
