@@ -40,7 +40,7 @@ export async function httpFetch(request: OutgoingRequest): Promise<Fetched> {
       kind: 'answer',
       status: response.status,
       headers: Object.fromEntries([...response.headers].filter(([name]) => !aboutTransport.has(name))),
-      body: response.body ?? new Blob().stream(),
+      body: response.body ?? new Blob([]).stream(),
     }
   } catch (cause) {
     const reason = late.signal.aborted ? `no answer within ${request.firstByteTimeoutMs} ms` : reasonOf(cause)
