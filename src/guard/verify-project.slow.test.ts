@@ -210,7 +210,7 @@ test.each([
     writeFileSync(join(root, 'b.mjs'), 'export const b = 1\n')
     writeFileSync(join(root, edited), 'process.exit(0)\n')
     const { verdict, runs } = await verify(true)
-    const why = `${edited} was changed in this session`
+    const why = `${dirname(mark)}\` were changed in this session`
     expect({ verdict, why: runs[0]?.notCounted }).toEqual({
       verdict: 'red',
       why: expect.stringContaining(why),

@@ -134,7 +134,7 @@ export function locateProgram(
   if (!wanted.includes('/')) {
     const path = findProgram(wanted, env.PATH ?? '')
     if (path !== null) return { path, problem: null }
-    const otherwise = install === null ? '; install it, or give its path.' : way
+    const otherwise = install === null ? '; install it or give its path.' : way
     return { path: null, problem: `${wanted} is not on the PATH of the agent${otherwise}` }
   }
   const path = resolve(base, wanted)

@@ -278,7 +278,7 @@ export function changedMachine(
   const isSamePath = before[searchPath] === now[searchPath]
   for (const [key, is] of Object.entries(now)) {
     const was = Object.hasOwn(before, key) ? before[key] : undefined
-    const program = /^(?:program|package) (.*)$/.exec(key)?.[1]
+    const [, of, program] = /^(program|package) (.*)$/.exec(key) ?? []
     const built = /^built (.*)$/.exec(key)?.[1]
     if (built !== undefined) {
       if (isNotRebuilt(was, is))
@@ -288,8 +288,10 @@ export function changedMachine(
     if (was === is || key === searchPath || (program !== undefined && !isSamePath)) continue
     if (program === undefined)
       return `since the session began, ${key} has \`${is}\`, which can change what it runs`
-    if (!isHonestProgram(was, is))
-      return `\`${program}\` is another program than when the session began: ${is}${was === undefined ? '' : `, before ${was}`}`
+    if (isHonestProgram(was, is)) continue
+    return of === 'package'
+      ? `the files of \`${program}\` were changed in this session, and its version was not; install it again`
+      : `\`${program}\` is another program than when the session began: ${is}${was === undefined ? '' : `, before ${was}`}`
   }
   return null
 }

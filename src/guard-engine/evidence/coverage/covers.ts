@@ -160,14 +160,15 @@ function whyFewer(run: Check, wanted: Check, place: CoveragePlace): string | nul
   const isInside = (path: string): boolean =>
     kind === 'packages'
       ? ran.some((each) => contains(each, path, kind) || posix.normalize(each) === posix.dirname(path))
-      : ran.some((each) => each === path || path.startsWith(`${each}/`)) || globs.some((glob) => glob(path))
+      : ran.some((each) => path.startsWith(`${each}/`)) || globs.some((glob) => glob(path))
   const isAll = files.length > 0 && tests.length < maxTests && files.every(isInside)
   if (isAll) return null
   const checked = checkedFiles[run.runner]
   const missed = checked === undefined ? undefined : fileBeside(checked, ran, needs, place)
   if (missed === null) return null
   const places = ran.map((each) => each.replace(/\/[^/]+\.\w+proj$/, ''))
-  const isInAny = (path: string): boolean => places.some((each) => path.startsWith(`${each}/`))
+  const isInAny = (path: string): boolean =>
+    places.some((each) => each === path || path.startsWith(`${each}/`))
   if (tests.length > 0 && kind !== 'packages' && tests.every(isInAny))
     return `ran only ${shown(run.operands.join(' '))}, ${perhapsLess}`
   const without = missed === undefined ? '' : `, not ${shown(missed)}`
