@@ -73,7 +73,7 @@ export function isUnclear({ why, starts, wanted: { declared } }: FoundRun, isSho
   switch (why.kind) {
     case 'masked':
     case 'background':
-      return why.isHidden !== true || isShown
+      return why.isHidden !== true
     case 'changed':
       return why.isMixed === true || (isShown && why.isSteered !== true)
     case 'other':
@@ -227,10 +227,14 @@ export function steeringOf({ assignments }: SimpleCommand, { free }: CoveragePla
   const names = assignments.filter((each) => !isHarmlessAssignment(each.text, free)).map(({ name }) => name)
   if (names.length === 0) return null
   const text = `ran with ${names.join(', ')} set for it, which can change what it does`
-  return { kind: 'changed', text, ...(names.some((name) => choosing.test(name)) && { isSteered: true }) }
+  return { kind: 'changed', text, ...(names.some(isChoosing) && { isSteered: true }) }
 }
 
 /** Variables that hand options to a runner, or whose names say that something is left out. */
+export function isChoosing(name: string): boolean {
+  return choosing.test(name)
+}
+
 const choosing =
   /OPT(?:ION)?S?$|FLAGS$|ARGS$|SKIP|ONLY|FILTER|SELECT|EXCLUDE|IGNORE|DISABLE|FAST|QUICK|SMOKE|SHORT|SUBSET|SHARD|MATCH|PATTERN|GREP|SUITE|MOCK|FAKE|STUB|DRY|CONFIG|^(?:PATH|SHELL|ENV|HOME|NODE_PATH|PYTHONPATH)$|^(?:BASH|LD|DYLD)_/
 
