@@ -9,6 +9,7 @@ const packages = {
   bubblewrap: '/usr/bin/bwrap',
   git: '/usr/bin/git',
   'python3-minimal': '/usr/bin/python3',
+  'python3-pytest': '/usr/bin/pytest',
   'libpython3-stdlib': '/usr/share/doc/libpython3-stdlib',
   make: '/usr/bin/make',
   tcc: '/usr/bin/tcc',

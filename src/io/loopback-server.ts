@@ -68,12 +68,12 @@ interface ListenAddress {
 function unusable(host: string, port: number, cause: unknown): unknown {
   const refused = (code: 'LOCKED' | 'USAGE', message: string, hint: string): GantryError =>
     new GantryError(code, message, { hint, cause })
-  const otherPort = 'Choose another port with --port, or any free one with --port 0.'
+  const otherPort = 'Choose another port, or 0 for any free one.'
   switch (errnoOf(cause)) {
     case 'EADDRINUSE':
       return refused('LOCKED', `port ${port} on ${host} is already in use`, otherPort)
     case 'EACCES':
-      return refused('USAGE', `port ${port} on ${host} needs more privileges`, otherPort)
+      return refused('USAGE', `port ${port} on ${host} needs more privileges`, 'Choose a port above 1023.')
     case 'ERR_SOCKET_BAD_PORT':
       return refused('USAGE', `${port} is not a port`, otherPort)
     case 'EADDRNOTAVAIL':

@@ -35,7 +35,7 @@ export interface VerifyRequest {
   /** Additional patterns (RE2) to redact, from gantry.yaml. */
   readonly redact?: readonly string[]
   readonly onEvent?: (event: VerifyEvent) => void
-  /** Called, perhaps twice, when this process only waits: while a slow sandbox opens, and while a step runs. */
+  /** Called whenever this process only waits: while a slow sandbox opens, and while a step runs. */
   readonly onIdle?: () => void
 }
 

@@ -114,7 +114,7 @@ test.each(unreachable)(
     const open = diagnose(step, output, { image: 'x:1', setup }, '/')
     expect(open?.hint).toContain('this machine has no network, or needs a mirror')
     expect(open?.hint).toContain(line)
-    // A service that a test misses on the loopback is no registry.
+    // A service that a test misses on the loopback is not a registry.
     if (/ECONNREFUSED/.test(output))
       expect(diagnose({ ...step, index: 1 }, output, { image: 'x:1', setup }, '/')).toBeNull()
     if (!/EAI_AGAIN|lookup|resolve/.test(output)) return

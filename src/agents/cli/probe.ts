@@ -139,7 +139,11 @@ export function locateProgram(
   }
   const path = resolve(base, wanted)
   if (!isFile(path)) return { path: null, problem: `${path} does not exist${way}` }
-  if (!isExecutable(path)) return { path: null, problem: `${path} is not executable; use chmod +x.` }
+  if (!isExecutable(path))
+    return {
+      path: null,
+      problem: `${path} is not executable; use chmod +x, or write its interpreter before it.`,
+    }
   return { path, problem: null }
 }
 

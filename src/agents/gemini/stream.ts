@@ -11,12 +11,12 @@ function geminiReader({ meter, isNew, answered, expectAnswer, said, recovered, f
   const usages = createUsageLedger(meter)
   const tools = createToolLog(isNew)
   /** Text arrives in pieces; a message is everything between two other lines. */
-  let pieces: string[] = []
+  let spoken = ''
 
   const flush = (): AgentEvents => {
-    if (pieces.length === 0) return []
-    const text = pieces.join('')
-    pieces = []
+    if (spoken === '') return []
+    const text = spoken
+    spoken = ''
     return [{ event: 'message', role: 'assistant', text }]
   }
 
@@ -25,8 +25,8 @@ function geminiReader({ meter, isNew, answered, expectAnswer, said, recovered, f
     if (text === undefined) return []
     if (line.role === 'user') return [{ event: 'message', role: 'user', text }]
     answered()
-    pieces.push(text)
-    said(pieces.join(''))
+    spoken += text
+    said(spoken)
     return line.delta === true ? [] : flush()
   }
 

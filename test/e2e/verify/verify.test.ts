@@ -316,7 +316,8 @@ bwrap('25 runs shrink to 20, and a run a task is stuck on stays beside them', as
   const store = openStore({ env: {}, cwd: project.dir, root: project.store })
   const ids: string[] = []
   for (let count = 0; count < 25; count += 1) {
-    const at = new Date(Date.now() - (25 - count) * 60_000)
+    // Older than this process, whose own runs are kept, and younger than the limit of days.
+    const at = new Date(Date.now() - (25 - count) * 12 * 3_600_000)
     const run = createRun(
       { ...store, clock: { now: () => at } },
       { kind: 'verify', title: 'old', argv: [], cwd: project.dir },
