@@ -46,13 +46,16 @@ function wants({ event, history, settings, world, traits }: Omit<Scene, 'facts'>
   if (event.kind !== 'tool_before' && event.kind !== 'tool_after') return []
   const { action } = event.call
   if (action.kind !== 'shell') return []
-  const { runs } = runsOf(event, event.call, { history, settings, world, traits })
+  const found = runsOf(event, event.call, { history, settings, world, traits })
+  const { runs } = found
   const counts = runs.some(
     ({ why, byOutput, byStatus }) => why === null || (byOutput ?? byStatus) !== undefined,
   )
   if (event.kind === 'tool_after') {
     if (!counts)
-      return isOnStart(event, history) || runs.some((run) => isUnclear(run, true))
+      return isOnStart(event, history) ||
+        runs.some((run) => isUnclear(run, true)) ||
+        showsUnread(found, event.outcome)
         ? ['tree', 'placed']
         : ['placed']
     return event.outcome.kind === 'success' ? ['tree', 'tests', 'placed'] : ['tree', 'placed']
@@ -104,11 +107,32 @@ function judge(scene: Scene): RuleAnswer | null {
   if (event.kind !== 'tool_after' || event.call.action.kind !== 'shell') return null
   const found = runsOf(event, event.call, scene)
   const lasting = lastingChange(event, scene)
-  if (found.runs.length === 0) return lasting.length === 0 ? null : { remember: lasting }
-  const notes = [...found.runs.flatMap((run) => noteOf(run, found, scene, event)), ...lasting]
+  const unread = unreadRuns(found, scene, event)
+  const notes = [...found.runs.flatMap((run) => noteOf(run, found, scene, event)), ...unread, ...lasting]
+  if (notes.length === 0) return null
   const answer = toldOnce(notes, found, history)
   const seen = testsSeen(notes, scene)
   return { ...answer, remember: [...notes, ...seen] }
+}
+
+/** The output ends green for tests that a program ran which the guard cannot read. */
+function showsUnread({ startsUnknown }: FoundRuns, { kind, output }: ToolOutcome): boolean {
+  return startsUnknown === true && kind === 'success' && showsGreenTests(output)
+}
+
+/** Which tests they were is not known, so the guard runs the checks itself. */
+function unreadRuns(found: FoundRuns, scene: Scene, { call, outcome }: After): readonly Note[] {
+  if (!showsUnread(found, outcome) || unseenEnd(call, outcome) !== null) return []
+  const isRead = (command: string): boolean =>
+    found.runs.some(({ wanted, why }) => wanted.declared.command === command && why?.isMention !== true)
+  return knownCommands(scene)
+    .filter(({ kind, command }) => kind === 'test' && !isRead(command))
+    .map(({ command }) => unclear(command, 'it is not known which tests the call ran', true, scene))
+}
+
+function showsGreenTests(output: string): boolean {
+  const { executed = 0, failed = 0 } = testCountsOf('test', output)
+  return (executed > 0 || showsPassed.test(output)) && failed === 0 && !namesFailures.test(output)
 }
 
 function runsOf(
@@ -179,9 +203,8 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   if (hidden !== null) {
     const names = run.why?.kind === 'other' ? failuresAtStart(run, scene, { call, outcome }) : []
     const failedAtStart = names.length > 0 && { failedAtStart: names }
-    const { executed = 0, failed = 0 } = testCountsOf('test', outcome.output)
-    const isRed = failed > 0 || namesFailures.test(outcome.output)
-    const isShown = kind !== 'lint' && (executed > 0 || showsPassed.test(outcome.output))
+    const isRed = (testCountsOf('test', outcome.output).failed ?? 0) > 0 || namesFailures.test(outcome.output)
+    const isShown = kind !== 'lint' && showsGreenTests(outcome.output)
     const isOpen = isUnclear(run, isShown) && !isRed && outcome.kind === 'success'
     const note = unclear(command, `it ${hidden}`, isOpen, scene)
     // A run of a part says nothing against an earlier run of the whole.

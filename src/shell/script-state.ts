@@ -73,7 +73,7 @@ export function stateAfter(command: SimpleCommand, state: ScriptState): ScriptSt
     case 'readonly':
     case 'unset': {
       const steering = args.find((arg) => !arg.startsWith('-') && !isHarmlessAssignment(arg, state.free))
-      return steering === undefined ? state : changed(`\`${name}\` sets \`${steering}\` before it`)
+      return steering === undefined ? state : changed(`\`${name}\` changes its environment: \`${steering}\``)
     }
     case 'printf':
     case 'read':

@@ -36,6 +36,8 @@ export interface FoundRuns {
   readonly changesLater?: true
   /** Only commands that ended before the runs began may change files: the tree of the runs is the one after the call. */
   readonly changesEarlier?: true
+  /** The call starts a program that is not known, which may run tests. */
+  readonly startsUnknown?: true
 }
 
 export interface RunPlace extends CoveragePlace {
@@ -134,8 +136,25 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
     attributable: counted.size === 1 && !walked.hasOthers,
     ...(later && { changesLater: true }),
     ...(earlier && { changesEarlier: true }),
+    ...(startsUnknown(parsed, place) && { startsUnknown: true }),
   }
 }
+
+/** `docker exec app …`, `script -qc …`, `concurrently npm:test`: not a runner or task, nor a program that only prints or works on files. */
+function startsUnknown(parsed: Parameters<typeof simpleCommandsIn>[0], place: RunPlace): boolean {
+  return simpleCommandsIn(parsed).some((node) => {
+    const { words } = unwrapPlain(simpleCommand(node), 'launched').command
+    const name = posix.basename(words[0] ?? '').replace(/[\d.]+$/, '')
+    return name !== '' && !runsNoTests.has(name) && readChecks(words, place).length === 0
+  })
+}
+
+/** Interpreters too: what a program of the agent's own prints shows nothing. */
+const runsNoTests = new Set(
+  '[ : alias awk base basename bash bat cat cd chmod chown column command cp curl cut dash date declare deno diff dirname echo egrep env eval exec exit export false fd fgrep find function git gh grep gunzip gzip head hash jq kill less let ln local ls lua mapfile mkdir mktemp more mv nl node nohup npm npx od patch perl php pip pnpm printf pwd python read readarray readlink realpath rev rg rm rmdir rsync ruby sed seq set setsid sh shopt sleep sort source sqlite stat strings sudo tac tail tar tee test time timeout touch tr trap true truncate tsx type typeset uniq unset unzip uv wait watch wc wget which xxd yarn yes zip zsh'.split(
+    ' ',
+  ),
+)
 
 /** The tests that a call runs, each also in the directories that it names: for a project of which no check is known. */
 export function testsIn(
@@ -347,7 +366,7 @@ function doubtOf(state: ScriptState | null, place: RunPlace): RunDoubt | null {
   if (state === null) return null
   const { changed, directory } = state
   if (changed !== null) {
-    const [, name = ''] = /`(\w+)(?:=[^`]*)?`(?: is set)? before it$/.exec(changed) ?? []
+    const [, name = ''] = /`(\w+)(?:=[^`]*)?`(?:(?: is set)? before it)?$/.exec(changed) ?? []
     const text = `may not be what it says, because ${changed}`
     return { kind: 'changed', text, ...(isChoosing(name) && { isSteered: true }) }
   }

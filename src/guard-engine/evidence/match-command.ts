@@ -55,6 +55,8 @@ export interface RunDoubt {
   readonly isMixed?: true
   /** A variable that is set for it may choose what runs. */
   readonly isSteered?: true
+  /** It is only named, in words of another program. */
+  readonly isMention?: true
   /** The directory is not known. */
   readonly isUnknown?: true
   /** All tests of the check ran, and only another part of it did not. */
@@ -312,7 +314,11 @@ function differenceOf(
 function mentionOf(outer: SimpleCommand, rest: string, { text }: WantedCommand): RunDoubt | null {
   if (text === '' || !rest.includes(text)) return null
   const program = outer.words[0]?.replaceAll('\0', '').slice(0, 40)
-  return { kind: 'other', text: `was only named: \`${program}\` ran, not the command itself` }
+  return {
+    kind: 'other',
+    isMention: true,
+    text: `was only named: \`${program}\` ran, not the command itself`,
+  }
 }
 
 function commandKey({ assignments, words }: Pick<SimpleCommand, 'assignments' | 'words'>): string {
