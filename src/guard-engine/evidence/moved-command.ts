@@ -1,18 +1,17 @@
 import { posix } from 'node:path'
 
-/** The options of programs that make another directory the one in which they run, in which `FILE` names a file there. */
-const moves: Readonly<Record<string, { readonly options: RegExp; readonly isFirst?: true }>> = {
-  uv: { options: /^(?:--directory|--project)$/ },
-  poetry: { options: /^(?:-C|--directory|-P|--project)$/, isFirst: true },
-  pdm: { options: /^(?:-p|--project)$/ },
+/** The options of programs that make another directory the one in which they run, and the only words that may be before one. */
+const moves: Readonly<Record<string, { readonly options: RegExp; readonly behind?: RegExp }>> = {
+  uv: { options: /^--directory$/, behind: /^(?:-|run$)/ },
+  poetry: { options: /^(?:-C|--directory)$/, behind: /^-/ },
   npm: { options: /^(?:-C|--prefix)$/ },
-  pnpm: { options: /^(?:-C|--dir)$/, isFirst: true },
-  yarn: { options: /^--cwd$/, isFirst: true },
+  pnpm: { options: /^(?:-C|--dir)$/, behind: /^-/ },
+  yarn: { options: /^--cwd$/, behind: /^-/ },
   bun: { options: /^--cwd$/ },
   make: { options: /^(?:-C|--directory)$/ },
   gmake: { options: /^(?:-C|--directory)$/ },
   task: { options: /^(?:-d|--dir)$/ },
-  go: { options: /^-C$/, isFirst: true },
+  go: { options: /^-C$/, behind: /^-/ },
   cargo: { options: /^--manifest-path$/ },
   mvn: { options: /^(?:-f|--file)$/ },
   mvnw: { options: /^(?:-f|--file)$/ },
@@ -21,7 +20,7 @@ const moves: Readonly<Record<string, { readonly options: RegExp; readonly isFirs
   swift: { options: /^--package-path$/ },
   composer: { options: /^(?:-d|--working-dir)$/ },
   turbo: { options: /^--cwd$/ },
-  mix: { options: /^--cd$/, isFirst: true },
+  mix: { options: /^--cd$/, behind: /^-/ },
 }
 
 /** `uv --directory api run pytest`, `make -C api test`, `cargo test --manifest-path api/Cargo.toml`: the directory, and the words without it. */
@@ -29,7 +28,7 @@ export function movedCommand(
   words: readonly string[],
 ): { readonly directory: string; readonly words: readonly string[] } | null {
   const program = posix.basename(words[0] ?? '')
-  const { options, isFirst = false } = (Object.hasOwn(moves, program) ? moves[program] : undefined) ?? {}
+  const { options, behind } = (Object.hasOwn(moves, program) ? moves[program] : undefined) ?? {}
   const end = words.indexOf('--')
   const own = words.slice(0, end === -1 ? undefined : end)
   const at = own.findIndex((word, index) => {
@@ -37,7 +36,7 @@ export function movedCommand(
     return index > 0 && options?.test(/^-C./.test(word) ? '-C' : option) === true
   })
   const [word = '', next = ''] = own.slice(at, at + 2)
-  if (at === -1 || (isFirst && own.slice(1, at).some((each) => !each.startsWith('-')))) return null
+  if (at === -1 || !own.slice(1, at).every((each) => behind?.test(each) !== false)) return null
   const attached = /^(?:--?[\w-]+=|-C(?=.))(.*)$/s.exec(word)?.[1]
   const value = (attached ?? next).replace(/(?:^|\/)(?:Cargo\.toml|pom\.xml)$/, '') || '.'
   if (value.includes('\0') || value.startsWith('-')) return null
