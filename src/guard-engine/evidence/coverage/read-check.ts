@@ -140,7 +140,7 @@ const ownScripts: Readonly<Record<string, RegExp>> = {
   php: /^((?:\.\/)?vendor\/bin\/.+)$/,
   sh: shellScript,
   bash: shellScript,
-  node: /^(?:\.\/)?node_modules\/(?:\.bin\/([\w-]+)|(vitest|jest|mocha|eslint|typescript)\/(?:bin\/)?[\w-]+(?:\.[cm]?js)?)$/,
+  node: /^(?:\.\/)?node_modules\/(?:\.bin\/([\w-]+)|(vitest)\/vitest\.mjs|(jest)\/bin\/jest(?:\.js)?|(mocha)\/bin\/_?mocha(?:\.js)?|(eslint)\/bin\/eslint\.js|(typescript)\/bin\/tsc)$/,
 }
 
 /** `make test` in a build directory of CMake is `ctest` there. */
@@ -165,8 +165,8 @@ export function inUsualBuild(check: Check, { root, read }: CoveragePlace): Check
 
 /** Options of `manage.py test` that leave nothing out. */
 const djangoLook = {
-  look: '-v= --verbosity= --keepdb --parallel --failfast --noinput --no-input --timing --buffer -b --shuffle --traceback --force-color --no-color --durations= --settings=',
-  less: '-k= --tag= --exclude-tag= -p= --pattern= --testrunner= --debug-mode',
+  look: '-v= --verbosity= --keepdb --parallel --failfast --noinput --no-input --timing --buffer -b --shuffle --traceback --force-color --no-color --durations= --debug-mode',
+  less: '-k= --tag= --exclude-tag= -p= --pattern= --testrunner=',
 } as const
 
 function scriptCheck(program: string, [file = '', ...args]: readonly string[], base: Base): Check {
