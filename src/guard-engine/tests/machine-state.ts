@@ -288,7 +288,7 @@ export function changedMachine(
     if (was === is || key === searchPath || (program !== undefined && !isSamePath)) continue
     if (program === undefined)
       return `since the session began, ${key} has \`${is}\`, which can change what it runs`
-    if (isHonestProgram(was, is)) continue
+    if (isHonestProgram(was ?? (of === 'package' ? sameVersion(before, is) : undefined), is)) continue
     return of === 'package'
       ? `the files of \`${program}\` were changed in this session, and its version was not; install it again`
       : `\`${program}\` is another program than when the session began: ${is}${was === undefined ? '' : `, before ${was}`}`
@@ -301,6 +301,13 @@ function isNotRebuilt(was: string | undefined, is: string): boolean {
   // A linker makes a new file. One that is older than its sources and has another content was written over.
   const isOver = kind === 'binary' && was !== undefined
   return (program === programNow || isOver) && sources !== sourcesNow && age === 'older'
+}
+
+/** An earlier state of a package that is now at another place: `package runner 1.0.0 (…)`. Its files are the same in each place. */
+function sameVersion(before: Readonly<Record<string, string>>, is: string): string | undefined {
+  const name = /^package \S+ (?!0 )\S+ /.exec(is)?.[0]
+  const known = Object.keys(before).flatMap((key) => (key.startsWith('package ') ? (before[key] ?? []) : []))
+  return name === undefined || known.includes(is) ? undefined : known.find((each) => each.startsWith(name))
 }
 
 /** An upgrade of a package, or a program that was installed in the usual way. */

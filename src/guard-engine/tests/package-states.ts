@@ -1,7 +1,7 @@
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileHash } from '../../io/content-hash.ts'
 import { namesIn } from '../../io/directory.ts'
-import { changedAtMs, entryKind, pathKind } from '../../io/path-kind.ts'
+import { changedAtMs, createdAtMs, entryKind, pathKind } from '../../io/path-kind.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 import { realPath } from '../../io/resolve-links.ts'
 import { sha256 } from '../../io/sha256.ts'
@@ -28,37 +28,45 @@ const runnerPackages = /^(?:vitest|jest|jest-.*|expect|mocha|chai|ava|tap|playwr
  * that after the start of a session only times are read.
  */
 export function packageStates(place: Place, known?: KnownPackages): Readonly<Record<string, string>> {
-  const states = packagesIn(place).flatMap((directory): (readonly [string, string])[] => {
-    const key = `package ${directory}`
-    const files = filesIn(directory)
+  const states = packagesIn(place).flatMap(({ path, directory }): (readonly [string, string])[] => {
+    const key = `package ${relative(place.root, path)}`
+    const { files, directories } = entriesIn(directory)
     if (files.length === 0) return []
     const was = known !== undefined && Object.hasOwn(known.earlier, key) ? known.earlier[key] : undefined
-    if (was !== undefined && files.every((path) => changedAtMs(path) <= (known?.sinceMs ?? 0)))
-      return [[key, was]]
-    const hashes = files.map((path) => `${path.slice(directory.length)} ${fileHash(path)}`)
+    // A directory shows that a file is gone or was moved there with its old time, and the path that it leads elsewhere.
+    const isSame = [path, ...directories, ...files].every(
+      (each) => changedAtMs(each) <= (known?.sinceMs ?? 0),
+    )
+    if (was !== undefined && isSame) return [[key, was]]
+    const hashes = files.map((each) => `${each.slice(directory.length)} ${fileHash(each)}`)
     const hash = sha256(hashes.join('\n')).slice(0, 12)
-    return [[key, `package ${directory.split('/').at(-1)} ${versionOf(directory)} (${hash})`]]
+    return [[key, `package ${path.split('/').at(-1)} ${versionOf(directory)} (${hash})`]]
   })
   return Object.fromEntries(states)
 }
 
-/** The first file of a runner that was written since then; null when none was. */
+/** The first file or directory of a runner that was written or moved since then; null when none was. */
 export function runnerWrittenSince(place: Place, sinceMs: number): string | null {
-  for (const directory of packagesIn(place)) {
-    const found = filesIn(directory).find((path) => changedAtMs(path) > sinceMs)
+  // The first start of a Python runner makes this directory.
+  const isCompiled = (path: string): boolean =>
+    path.includes('/site-packages/') && createdAtMs(join(path, '__pycache__')) > sinceMs
+  for (const { directory } of packagesIn(place)) {
+    const { files, directories } = entriesIn(directory)
+    const found = [...files, ...directories].find((path) => changedAtMs(path) > sinceMs && !isCompiled(path))
     if (found !== undefined) return found
   }
   return null
 }
 
 function versionOf(directory: string): string {
-  const text = ['package.json', '_version.py']
+  const text = ['package.json', '_version.py', '../_pytest/_version.py']
     .map((name) => readShortText(join(directory, name), maxManifestBytes))
     .find((each) => each !== null)
   return /\bversion["']?\s*[:=].*?["']([^"']+)["']/.exec(text ?? '')?.[1] ?? '0'
 }
 
-function packagesIn({ root, home }: Place): readonly string[] {
+/** Where each runner is looked up, and its real directory. */
+function packagesIn({ root, home }: Place): readonly { readonly path: string; readonly directory: string }[] {
   const modules = join(root, 'node_modules')
   const own = namesBelow(modules).filter((name) => runnerPackages.test(name))
   // pnpm keeps a package beside those that it needs.
@@ -78,7 +86,12 @@ function packagesIn({ root, home }: Place): readonly string[] {
   const pythons = libraries.flatMap((place) =>
     ['_pytest', 'pytest', 'pluggy'].map((name) => join(place, name)),
   )
-  return [...new Set([...packages, ...pythons].map(realPath))]
+  const found = new Map<string, string>()
+  for (const path of [...packages, ...pythons]) {
+    const directory = realPath(path)
+    if (!found.has(directory)) found.set(directory, path)
+  }
+  return [...found].map(([directory, path]) => ({ path, directory }))
 }
 
 /** A name such as `node_modules` may also be a file. */
@@ -86,17 +99,22 @@ export function namesBelow(path: string): readonly string[] {
   return pathKind(path) === 'directory' ? namesIn(path) : []
 }
 
-function filesIn(directory: string): readonly string[] {
-  const found: string[] = []
-  const visit = (below: string): void => {
-    for (const name of namesBelow(below)) {
-      const path = join(below, name)
-      if (found.length >= maxFiles || /^(?:node_modules|__pycache__|\..*)$/.test(name)) continue
+function entriesIn(top: string): {
+  readonly files: readonly string[]
+  readonly directories: readonly string[]
+} {
+  const files: string[] = []
+  const directories: string[] = []
+  const visit = (directory: string): void => {
+    directories.push(directory)
+    for (const name of namesBelow(directory)) {
+      const path = join(directory, name)
+      if (files.length >= maxFiles || /^(?:node_modules|__pycache__|\..*)$/.test(name)) continue
       const kind = entryKind(path)
       if (kind === 'directory') visit(path)
-      else if (kind === 'file' && /\.(?:[cm]?js|py|json)$/.test(name)) found.push(path)
+      else if (kind === 'file' && /\.(?:[cm]?js|py|json)$/.test(name)) files.push(path)
     }
   }
-  visit(directory)
-  return found.sort()
+  visit(top)
+  return { files: files.sort(), directories }
 }
