@@ -201,6 +201,32 @@ test('files are put back with mode and link, new ones are put aside, and the cha
   expect(await here.run('true')).toMatchObject({ context: null })
 })
 
+test.each([
+  ['chmod 600 .env', 0o644, 0o600],
+  ['chmod 600 .env', 0o777, 0o600],
+  ['chmod go-rwx .env', 0o755, 0o700],
+])('%s, which takes rights from others only, is neither a change nor put back', async (command, was, is) => {
+  await using here = await project({ restore: 'always' })
+  here.bash(`chmod ${was.toString(8)} .env`)
+  await here.start()
+  expect(await here.run(command)).toMatchObject({ context: null, notice: null })
+  expect(statSync(here.path('.env')).mode & 0o777).toBe(is)
+  expect(await here.stop()).toMatchObject({ verdict: 'pass', notice: null })
+  expect((await here.run('echo A=2 > .env')).context).toContain('They were put back.')
+  expect(statSync(here.path('.env')).mode & 0o777).toBe(is)
+})
+
+test.each(['chmod 400 .env', 'chmod u-x .env', 'chmod o+x .env', 'chmod g+w,o-r .env', 'chmod 000 .env'])(
+  '%s is a change of a protected file',
+  async (command) => {
+    await using here = await project()
+    here.bash('chmod 744 .env')
+    await here.start()
+    expect((await here.run(command)).context).toContain(`${here.path('.env')}: changed`)
+    expect((await here.stop()).verdict).toBe('refuse')
+  },
+)
+
 test('a directory that became a link is put back as a directory', async () => {
   await using here = await project({ restore: 'always' })
   await here.start()

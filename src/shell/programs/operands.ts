@@ -20,7 +20,12 @@ interface OperandProgram {
 
 const remove = { how: 'removes it', entry: true, deep: 'r R recursive d' }
 const removeTree = { how: 'removes it', entry: true, deep: 'always' } as const
-const mode = { how: 'changes its mode', skip: 1, instead: 'reference', deep: 'R recursive' }
+const mode = {
+  how: 'changes its mode',
+  skip: 1,
+  instead: 'reference',
+  deep: 'R recursive',
+}
 const owner = { ...mode, how: 'changes its owner', valued: 'from' }
 const inPlace = { how: 'changes it in place' }
 
@@ -28,7 +33,7 @@ const inPlace = { how: 'changes it in place' }
 function isOwnerOnly(rights: string, file: string): boolean {
   return (
     /^(?:[go]+-[rwx]+|[go]+=)(?:,(?:[go]+-[rwx]+|[go]+=))*$/.test(rights) ||
-    (/^0?[46]00$/.test(rights) && /^[^*?[]*(?:\.env(?:\.\w+)?|\.pem|\.key|id_\w+)$/.test(file))
+    (/^0?600$/.test(rights) && /^[^*?[]*(?:\.env(?:\.\w+)?|\.pem|\.key|id_\w+)$/.test(file))
   )
 }
 
@@ -105,7 +110,7 @@ function changeOperands(invocation: ProgramCall, program: OperandProgram): Shell
   const whole = deep === 'always' || has(deep)
   const files = operands.slice(has(instead) ? 0 : skip)
   for (const file of files) {
-    // Only others lose rights: the file stays as it is for its owner.
+    // Only others lose rights: the owner can still read and write the file.
     if (how === mode.how && isOwnerOnly(operands[0]?.value ?? '', file.value)) continue
     const look = whole ? { look: absolutePath(file.value, invocation.state.cwd) } : {}
     invocation.shell.write(file, how, invocation.state, { entry, ...look })
