@@ -24,9 +24,10 @@ const mode = {
   how: 'changes its mode',
   skip: 1,
   instead: 'reference',
+  valued: 'reference',
   deep: 'R recursive',
 }
-const owner = { ...mode, how: 'changes its owner', valued: 'from' }
+const owner = { ...mode, how: 'changes its owner', valued: 'from reference' }
 const inPlace = { how: 'changes it in place' }
 
 /** `chmod 600 .env`, `chmod go-rwx server.key`. A number also takes the right to execute from a program. */
@@ -111,7 +112,7 @@ function changeOperands(invocation: ProgramCall, program: OperandProgram): Shell
   const files = operands.slice(has(instead) ? 0 : skip)
   for (const file of files) {
     // Only others lose rights: the owner can still read and write the file.
-    if (how === mode.how && isOwnerOnly(operands[0]?.value ?? '', file.value)) continue
+    if (how === mode.how && !has(instead) && isOwnerOnly(operands[0]?.value ?? '', file.value)) continue
     const look = whole ? { look: absolutePath(file.value, invocation.state.cwd) } : {}
     invocation.shell.write(file, how, invocation.state, { entry, ...look })
   }
