@@ -91,8 +91,8 @@ function compile(patterns: readonly string[], root: string, home: string): Prote
   }
 }
 
-/** Files there are of no project. A directory in it may be another one that is mounted there. */
-const temporary = /^(?:\/private)?(?:\/var)?\/tmp\/$/
+/** Files there do not belong to a project. A directory in it may be another one that is mounted there. */
+const temporary = /^(?:\/private)?\/tmp\/$/
 
 export const isSource =
   /\.(?:[cm]?[jt]sx?|vue|svelte|py|pyi|rb|go|rs|java|kts?|scala|swift|c|cc|cpp|h|hpp|cs|fs|php|exs?|erl|hs|ml|clj|dart|lua|mdx?|rst|adoc)$/
