@@ -3,6 +3,7 @@ import { guardHome } from '../../ledger/ledger-place.ts'
 import { filesBelow, fold, isInside } from '../guarded-path-matcher.ts'
 import { nameOf, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
 import { interpreters } from './names-own.ts'
+import { readBelow } from './read-below.ts'
 
 /** The ledger, its key and the helper's socket: an agent must not even read them. */
 export const readsPrivate: Tampering = (attempt) => {
@@ -45,19 +46,11 @@ export const readsPrivate: Tampering = (attempt) => {
   )
     return sentence
   if (givesPrivate(attempt, home)) return `${sentence}: the search finds files in it`
-  const taken = runs.flatMap((run) => {
-    const isAll = recursive.test(run.words.map((word) => word ?? '?').join(' '))
-    const at = programAt(run, (name) => takers.has(name) || isAll)
-    if (at < 0 || run.loose) return []
-    const words = run.words.slice(at + 1)
-    const packs =
-      isAll ||
-      !/tar$|^cpio$/.test(nameOf(run.words[at])) ||
-      words.some((word) => /^-?[a-zA-Z]*[cru]|^--create$/.test(word ?? ''))
-    return packs ? words : []
-  })
-  if (taken.some((word) => word !== null && takesAlong(word, attempt, home)))
-    return `${sentence}: it would be read with the directory around it`
+  const takesAlong = (run: (typeof runs)[number]): boolean => {
+    const { words, skipsHidden } = readBelow(run)
+    return words.flatMap(attempt.pathsOf).some((path) => isAbove(path, home, skipsHidden))
+  }
+  if (runs.some(takesAlong)) return `${sentence}: it would be read with the directory around it`
   if (action.kind === 'shell' && attempt.text.includes('<')) {
     const inputs = [...attempt.text.matchAll(/<\s*["']?([^\s"'<>|;&()]+)/g)].flatMap(([, path = '']) =>
       attempt.pathsOf(path),
@@ -99,16 +92,12 @@ function joined(code: string): string {
   return fold(code).replaceAll(/(['"`])\s*\+\s*\1/g, '')
 }
 
-/** Programs that copy everything below a directory. */
-const takers = new Set('tar gtar bsdtar zip 7z rsync scp cpio'.split(' '))
-/** With these options also. */
-const recursive =
-  /^(?:cp\b.*\s-(?:\w*[rRa]|-recursive|-archive)|e?grep\b.*\s-\w*[rR]|rg\b.*\s(?:-uu+|-\.|--hidden|--no-ignore)|fd\b.*\s-(?:x|X|-exec\S*))/
-
-function takesAlong(word: string, attempt: TamperAttempt, home: readonly string[]): boolean {
-  return attempt
-    .pathsOf(word)
-    .some((path) => path !== '/' && home.some((directory) => isInside(directory, fold(path))))
+function isAbove(path: string, home: readonly string[], skipsHidden: boolean): boolean {
+  const top = fold(path)
+  return home.some(
+    (directory) =>
+      top !== '/' && isInside(directory, top) && !(skipsHidden && directory.slice(top.length).includes('/.')),
+  )
 }
 
 /** Texts in the input of an unknown tool, up to a limit. */
