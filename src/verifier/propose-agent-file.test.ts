@@ -42,6 +42,10 @@ const proposals: Record<string, readonly [files: Record<string, string>, command
     },
     ['cmake --preset dev', 'cmake --build --preset dev', 'ctest --preset dev'],
   ],
+  'a script that sh runs, which need not be executable': [
+    { '.gitlab-ci.yml': 'build:\n  script:\n    - sh tools/gradlew check\n' },
+    ['sh tools/gradlew check'],
+  ],
   'a workflow whose directory is unknown': [
     { 'CMakeLists.txt': 'enable_testing()\n', '.github/workflows/ci.yml': '- run: ctest -V\n' },
     ['cmake -S . -B build && cmake --build build', 'ctest --test-dir build'],

@@ -132,9 +132,9 @@ export const ciPlaces = [
   ...['azure-pipelines.yml', 'bitbucket-pipelines.yml', '.travis.yml', '.drone.yml', '.woodpecker.yml'],
   'Jenkinsfile',
 ]
-/** A line of shell as an item of a list, a line of a block, or behind the key that runs it. */
+/** A line of shell as an item of a list, a line of a block, or behind the key that runs it. Jenkins has `sh` before a quoted line. */
 const ciLine =
-  /^[ \t]*(?:- )?(?:(?:run|script|bash|commands?):[ \t]*|sh[ \t(]+)?(['"]?)(\w[\w ./:=@-]*)\1\)?$/gm
+  /^[ \t]*(?:- )?(?:(?:run|script|bash|commands?):[ \t]*|sh[ \t(]+(?=['"]))?(['"]?)(\w[\w ./:=@-]*)\1\)?$/gm
 
 /** Builds and lint of the workflows, and their tests where none are known. Single lines that need nothing else. */
 function ciCommands(repository: string, known: readonly ProposedStep[]): readonly ProposedStep[] {
@@ -153,7 +153,7 @@ function ciCommands(repository: string, known: readonly ProposedStep[]): readonl
     const text = isRelease ? '' : (readTextIfExists(join(repository, source)) ?? '')
     return [...text.matchAll(ciLine)].flatMap(([, , line = '']) => {
       const command = line.trim()
-      const kind = kindOfCommand(command)
+      const kind = kindOfCommand(command.replace(/^sh (?=\w)/, ''))
       const isWanted = kind === 'build' || kind === 'lint' || (kind === 'test' && !known.some(isTest))
       if (
         !isWanted ||
