@@ -61,20 +61,23 @@ export function playChanges(
   const shared = sharedRepositories()
   const isThere = (program: string): boolean =>
     !engine.includes('docker') && findProgram(program, process.env.PATH ?? '') !== null
-  const played = wanted.filter(({ base }) => bases[base]?.needs?.every(isThere) ?? true)
-  test.concurrent.each(played)('$name ($base)', async (each) => {
-    const run = await play(each, bases[each.base] ?? { steps: [], files: {} }, engine, options, shared)
-    const { state, reason, weakened } = run.end
-    if (list === 'honest') expect(state, reason).toBe('SUCCESS')
-    else {
-      expect(state, `${reason}\n${run.end.summary}`).not.toBe('SUCCESS')
-      expect(run.code).not.toBe(0)
-      // The cheat was played: the Editor itself did not fail.
-      expect(reason).not.toMatch(/^(?:Editor|Gantry):/)
-      if (state === 'WEAKENED')
-        expect(weakened?.every(({ what, where }) => what !== '' && where !== '')).toBe(true)
-    }
-  })
+  for (const each of wanted) {
+    const isPlayed = bases[each.base]?.needs?.every(isThere) ?? true
+    const name = `${each.name} (${each.base})`
+    test.skipIf(!isPlayed).concurrent(name, async () => {
+      const run = await play(each, bases[each.base] ?? { steps: [], files: {} }, engine, options, shared)
+      const { state, reason, weakened } = run.end
+      if (list === 'honest') expect(state, reason).toBe('SUCCESS')
+      else {
+        expect(state, `${reason}\n${run.end.summary}`).not.toBe('SUCCESS')
+        expect(run.code).not.toBe(0)
+        // The cheat was played: the Editor itself did not fail.
+        expect(reason).not.toMatch(/^(?:Editor|Gantry):/)
+        if (state === 'WEAKENED')
+          expect(weakened?.every(({ what, where }) => what !== '' && where !== '')).toBe(true)
+      }
+    })
+  }
 }
 
 function play(
