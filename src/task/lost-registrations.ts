@@ -4,7 +4,7 @@ import { readTextInside } from '../io/files.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import type { Weakening } from './contract.ts'
 
-/** Tests that a build of CMake or Meson no longer registers as it did, with the programs that they start. They may get more words. */
+/** Tests that a build of CMake or Meson no longer registers as it did, with the programs that they start. */
 export async function lostRegistrations(
   { tree, baseline }: ActiveTask,
   verification: KeptVerification,
@@ -17,27 +17,51 @@ export async function lostRegistrations(
   for (const path of builds) {
     const id = entries.get(path)?.id
     const read = readTextInside(tree.root, path)
-    const before = callsIn(id === undefined ? '' : (await tree.read(id)).toString('utf8'))
-    const after = callsIn(read.kind === 'text' ? read.text : '')
-    const started = new Set(before.filter(isRegistration).flatMap(({ words }) => words))
-    const isChecked = (each: Call): boolean =>
-      isRegistration(each) || (/executable$/.test(each.name) && started.has(each.words[0] ?? ''))
-    const isKept = ({ name, words }: Call): boolean =>
-      after.some((each) => each.name === name && words.every((word) => each.words.includes(word)))
-    const isNew = ({ text }: Call): boolean => before.every((each) => each.text !== text)
-    const isLoosened = (each: Call): boolean =>
-      isNew(each) &&
-      /propert/.test(each.name) &&
-      decidesEnd.test(each.text) &&
-      started.has(each.words[0] ?? '')
-    for (const { text } of [
-      ...before.filter((each) => isChecked(each) && !isKept(each)),
-      ...after.filter(isLoosened),
-    ])
-      found.push({ what: `"${path}" no longer runs a test as before: ${shorten(text, 100)}`, where: path })
+    const before = id === undefined ? '' : (await tree.read(id)).toString('utf8')
+    for (const call of looserCalls(before, read.kind === 'text' ? read.text : ''))
+      found.push({ what: `"${path}" no longer runs a test as before: ${shorten(call, 100)}`, where: path })
   }
   return found
 }
+
+/** Calls of a build file that register a test and are lost or changed, and new ones by which a known test passes more easily. */
+export function looserCalls(textBefore: string, textAfter: string): readonly string[] {
+  const before = callsIn(textBefore)
+  const after = callsIn(textAfter)
+  const started = new Set(before.filter(isRegistration).flatMap(({ words }) => words))
+  const isBuilt = (each: Call): boolean => /executable$/.test(each.name) && started.has(each.words[0] ?? '')
+  const isKept = (call: Call): boolean =>
+    after.some(
+      (each) =>
+        each.name === call.name &&
+        // A program may get more sources.
+        (isBuilt(call) ? call.words.every((word) => each.words.includes(word)) : isSameTest(call, each)),
+    )
+  const isLoosened = (each: Call): boolean =>
+    before.every(({ text }) => each.text !== text) &&
+    /propert/.test(each.name) &&
+    decidesEnd.test(each.text) &&
+    each.words.some((word) => started.has(word))
+  return [
+    ...before.filter((each) => (isRegistration(each) || isBuilt(each)) && !isKept(each)),
+    ...after.filter(isLoosened),
+  ].map(({ text }) => text)
+}
+
+/** Whether a test starts the same program with the same arguments. It may get settings of its run. */
+function isSameTest(before: Call, { words, text }: Call): boolean {
+  const added = words.slice(before.words.length)
+  return (
+    before.words.every((word, index) => word === words[index]) &&
+    (added.length === 0 || (setting.test(added[0] ?? '') && !added.some((word) => selects.test(word)))) &&
+    decidesEnd.test(text) === decidesEnd.test(before.text)
+  )
+}
+
+/** What may follow the command of a test, and does not become an argument of it. */
+const setting =
+  /^(?:WORKING_DIRECTORY|COMMAND_EXPAND_LISTS|PROPERTIES|DISCOVERY_(?:MODE|TIMEOUT)|TEST_(?:PREFIX|SUFFIX)|(?:timeout|suite|is_parallel|priority|workdir|depends|env|verbose):)/
+const selects = /^(?:CONFIGURATIONS|EXTRA_ARGS|TEST_(?:FILTER|SPEC)|(?:args|should_fail|protocol):)/
 
 interface Call {
   readonly name: string

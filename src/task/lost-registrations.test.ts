@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { looserCalls } from './lost-registrations.ts'
+
+const cmake = 'add_executable(t t.c)\nadd_test(NAME adds COMMAND t)\n'
+const meson = "test('adds', t)\n"
+const discovered = 'gtest_discover_tests(t)\n'
+
+test.each([
+  [cmake, 'COMMAND t)', 'COMMAND ls)'],
+  [cmake, 'COMMAND t)', 'COMMAND sh -c "t || true")'],
+  [cmake, 'COMMAND t)', 'COMMAND env t=1 python3 -c pass t)'],
+  [cmake, 'COMMAND t)', 'COMMAND t --skip-all)'],
+  [cmake, 'COMMAND t)', 'COMMAND t CONFIGURATIONS Never)'],
+  [cmake, 'COMMAND t)', 'COMMAND t WORKING_DIRECTORY x CONFIGURATIONS Never)'],
+  [cmake, 'COMMAND t)\n', 'COMMAND t)\nset_tests_properties(adds PROPERTIES WILL_FAIL TRUE)\n'],
+  [cmake, 'COMMAND t)\n', 'COMMAND t)\nset_property(TEST adds PROPERTY PASS_REGULAR_EXPRESSION ".")\n'],
+  [cmake, 't.c', 'u.c'],
+  [meson, ', t)', ", sh, args: ['-c', 'true', t])"],
+  [meson, ', t)', ", t, args: ['--skip-all'])"],
+  [meson, ', t)', ', t, should_fail: true)'],
+  [meson, ', t)', ', t, timeout: 30, should_fail: true)'],
+  [discovered, 't)', 't TEST_FILTER none)'],
+  [discovered, 't)', 't PROPERTIES WILL_FAIL TRUE)'],
+])('a build that runs a test with less is reported: %j, %j for %j', (before, from, to) => {
+  expect(looserCalls(before, before.replace(from, to))).toHaveLength(1)
+})
+
+test.each([
+  [cmake, 'add_test', 'add_test(NAME more COMMAND u --all)\nadd_test'],
+  [cmake, 't.c)', 'more.c t.c)'],
+  [cmake, 'COMMAND t)', 'COMMAND t WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")'],
+  [cmake, 'NAME adds COMMAND t', '\n  NAME adds\n  COMMAND t\n'],
+  [cmake, 'COMMAND t)\n', 'COMMAND t)\nset_tests_properties(adds PROPERTIES TIMEOUT 30)\n'],
+  [cmake, 'add_test', 'set_property(TEST more PROPERTY WILL_FAIL TRUE)\nadd_test'],
+  [meson, ', t)', ", t, timeout: 30, suite: 'unit')"],
+  [discovered, 't)', 't PROPERTIES TIMEOUT 30)'],
+])('a build that runs it as before is not: %j, %j for %j', (before, from, to) => {
+  expect(looserCalls(before, before.replace(from, to))).toEqual([])
+})
