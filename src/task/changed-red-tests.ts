@@ -9,6 +9,7 @@ import {
   bodyOf,
   callsOf,
   comparedCalls,
+  defines,
   importsOf,
   isKept,
   linesOf,
@@ -135,7 +136,7 @@ export async function changedRedTests(
     const called = line === undefined ? null : replaces(line, subjects, isNear)
     if (called !== null)
       say(path, calls.get(called) ?? '', `"${called}" is replaced: ${shorten(line ?? '', 80)}`)
-    const by = compared.find((each) => each.by !== '' && before.some((one) => one.includes(`${each.by}(`)))
+    const by = compared.find((each) => defines(before, each.by))
     const lost = before.find((each) => fails.test(each) && !isKept(each, after ?? []))
     if (by !== undefined && lost !== undefined && !checks.get(path)?.length)
       say(path, calls.get(by.call) ?? '', `what compares its values was changed: ${shorten(lost, 80)}`)

@@ -3,6 +3,7 @@ import { isTestFile } from '../guard-engine/tests/test-files.ts'
 import type { Weakening } from './contract.ts'
 import type { DiffFile } from './diff-files.ts'
 import { isSource } from './editor/sample-conventions.ts'
+import { unquoted } from './test-body.ts'
 
 /** How tests are built and from where they call. Honest code looks at these too, though seldom to make a red test green. */
 const asking =
@@ -10,20 +11,23 @@ const asking =
 
 /** A value that stands for another one at each look. */
 const conversion =
-  /\b(?:valueOf|toString|toPrimitive|toJSON|__(?:int|float|str|index|hash|repr|eq|call)__|equals|hashCode)\b/
+  /(?<![.\w])(?:valueOf|toString|toJSON|equals|hashCode)\s*\([^()]*\)\s*(?:\{|=(?!=)|:)|\b(?:valueOf|toString|toJSON|equals|hashCode)\s*(?::|=(?!=))|\btoPrimitive\b|\b__(?:int|float|str|index|hash|repr|eq|call)__\b/
 const step = /\+\+|--|\.(?:shift|pop|next)\(|\bnext\(|[+-]=\s*1\b/
 const literal = String.raw`(?:[-+]?\d[\w.]*|'[^']*'|"[^"]*")`
 const literals = String.raw`\s*${literal}(?:\s*,\s*${literal})+\s*,?\s*`
 const list = new RegExp(
-  String.raw`\b(\w+)(?:\[\d*\])?\s*(?::[^=]*)?=\s*(?:(?:iter|deque|cycle|itertools\.cycle|collections\.deque)\(|new\s+\w+\[\]\s*|vec!)?[[{(]${literals}[\]})]`,
+  String.raw`\b(?<name>\w+)(?:\[\d*\])?\s*(?::[^=]*)?=\s*(?:(?:iter|deque|cycle|itertools\.cycle|collections\.deque)\(|new\s+\w+\[\]\s*|vec!)?[[{(](?<values>${literals})[\]})]`,
 )
-const listStep = new RegExp(String.raw`[[{]${literals}[\]}]\s*\[[^\]]*(?:\+\+|--)`)
+const listStep = new RegExp(String.raw`[[{](?<values>${literals})[\]}]\s*\[[^\]%]*(?:\+\+|--)[^\]%]*\]`)
 
 /**
  * Lines by which a source passes tests without doing what they test: it asks how it was built or who calls it, gives expected values in
- * turn, or has what it lacks only for tests.
+ * turn, or has what it lacks only for tests. `expected` are the values of the tests that failed; null when they are unknown.
  */
-export function dodgedTests(files: readonly DiffFile[]): readonly Weakening[] {
+export function dodgedTests(
+  files: readonly DiffFile[],
+  expected: ReadonlySet<string> | null,
+): readonly Weakening[] {
   return files.flatMap(({ path, added, removed, shown }) => {
     if (!isSource(path) || isTestFile(path)) return []
     const say = (line: string, what: string) => ({
@@ -31,7 +35,7 @@ export function dodgedTests(files: readonly DiffFile[]): readonly Weakening[] {
       where: path,
     })
     const asked = added.find((line) => asking.test(line.trim()))
-    const turn = turnsIn(added)
+    const turn = turnsIn(added, shown, expected)
     const only = added.find(
       (line) => /^\s*#\[cfg\(test\)\]\s*$/.test(line) && wasThere(line, { added, removed, shown }),
     )
@@ -44,9 +48,29 @@ export function dodgedTests(files: readonly DiffFile[]): readonly Weakening[] {
 }
 
 /** A line that takes the next of some written values, or that changes a counter while a value is converted. */
-function turnsIn(added: readonly string[]): string | undefined {
-  const lists = added.flatMap((line) => list.exec(line)?.[1] ?? [])
+function turnsIn(
+  added: readonly string[],
+  shown: readonly string[],
+  expected: ReadonlySet<string> | null,
+): string | undefined {
+  const isExpected = (found: RegExpExecArray | null): boolean =>
+    found !== null &&
+    (expected === null ||
+      (found.groups?.values ?? '').split(',').some((value) => expected.has(unquoted(value))))
+  // A queue that is also filled, or a list that is read around and around, answers no test.
+  const isUsual = (name: string): boolean =>
+    shown.some((line) =>
+      new RegExp(
+        String.raw`\b${name}(?:\.(?:push|unshift|append|appendleft|add|length|size)\b|\[[^\]]*%)|\blen\(${name}\b`,
+      ).test(line),
+    )
+  const lists = added.flatMap((line) => {
+    const found = list.exec(line)
+    const name = found?.groups?.name ?? ''
+    return isExpected(found) && !isUsual(name) ? [name] : []
+  })
   const isTaken = (line: string): boolean =>
+    isExpected(listStep.exec(line)) ||
     lists.some((name) =>
       new RegExp(
         String.raw`\b${name}(?:\.(?:shift|pop|next|popleft)\(|\[[^\]]*(?:\+\+|--))|\bnext\(\s*${name}\b`,
@@ -55,9 +79,7 @@ function turnsIn(added: readonly string[]): string | undefined {
   return added.find((line, at) => {
     const before = added.slice(Math.max(0, at - 2), at + 1)
     const isConverted = before.some((each) => conversion.test(each)) && !/\b(?:for|while)\b/.test(line)
-    return (
-      isTaken(line) || listStep.test(line) || (isConverted && step.test(line) && /=>|\breturn\b/.test(line))
-    )
+    return isTaken(line) || (isConverted && step.test(line) && /=>|\breturn\b/.test(line))
   })
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import {
   bodyOf,
   comparedCalls,
+  defines,
   isKept,
   linesOf,
   mayEvade,
@@ -9,6 +10,7 @@ import {
   provesLess,
   rebound,
   replaces,
+  valuesIn,
 } from './test-body.ts'
 
 const adds = `class T:
@@ -197,4 +199,50 @@ test('a macro replaces a function from every file, a function of Go from a file 
   expect(replaces('func Add(a, b int) int {', ['Add'])).toBe('Add')
   expect(replaces('func (c Calc) Add(a, b int) int {', ['Add'])).toBe('Add')
   expect(replaces('func Add(a, b int) int {', ['Add'], false)).toBeNull()
+})
+
+test.each([
+  'static int same(int is, int expected) {',
+  'int same(int is, int expected)',
+  'unsigned long *same(int is,',
+  'static void same(int is, int expected) throws Exception {',
+  '#define same(a, b) assert((a) == (b))',
+  'def same(a, b):',
+  'pub fn same(a: i32, b: i32) {',
+  'func same(a, b int) {',
+  'export function same(a, b) {',
+  'const same = (a, b) => {',
+  'same(a, b) {',
+  'sub same {',
+])('a function or a macro is defined by %j', (line) => {
+  expect(defines([line], 'same')).toBe(true)
+})
+
+test.each([
+  ['assert(a > 0);', 'assert'],
+  ['if (a > 0) {', 'if'],
+  ['} else if (a > 0) {', 'if'],
+  ['while (a > 0) {', 'while'],
+  ['if exists(path) {', 'is'],
+  ['int exists(int is) {', 'is'],
+  ['same(1, 2)', 'same'],
+  ['return same(1, 2)', 'same'],
+  ['if (same(1, 2)) {', 'same'],
+  ['if not same(1, 2):', 'same'],
+  ['int failed = same(1, 2);', 'same'],
+  ['await same(a,', 'same'],
+  ['int a;', ''],
+])('%j does not define %j', (line, name) => {
+  expect(defines([line], name)).toBe(false)
+})
+
+test.each([
+  ['assert.equal(add(1, 2), 3)', ['3']],
+  ['expect(calc.add(1, 2)).toBe(3)', ['3']],
+  ["expect(name(1)).to.equal('a b')", ['a b']],
+  ['self.assertEqual(add(1, 2), 3)', ['3']],
+  ['assert(add(1, 2) == 3);', ['3']],
+  ['assert add("a", 2) == "a2"', ['a2']],
+])('what a test expects is read from %j', (line, values) => {
+  expect([...valuesIn([line])]).toEqual(values)
 })

@@ -101,6 +101,28 @@ export function comparedCalls(
   )
 }
 
+const keywords = 'if|elif|unless|while|for|switch|return|else|throw|case|await|yield|new|not|assert|when'
+
+/** Whether lines define a function or a macro of this name. */
+export function defines(lines: readonly string[], name: string): boolean {
+  if (!/^\w+$/.test(name) || new RegExp(`^(?:${keywords})$`).test(name)) return false
+  const definition = new RegExp(
+    String.raw`(?:\b(?:def|fn|func|fun|function|sub|macro_rules!|const|let|var)|^#\s*define)\s+${name}\b|^(?!(?:${keywords})\b)(?:(?:[\w:<>*&[\]]+\s+)+[*&]*${name}\s*\([^;]*(?:\{.*|\)|,)|${name}\s*\([^;]*\)[^;()]*\{)$`,
+  )
+  return lines.some((line) => definition.test(line))
+}
+
+/** The values with which a test compares, without those that it passes to what it tests: `3` of `assert.equal(add(1, 2), 3)`. */
+export function valuesIn(lines: readonly string[]): ReadonlySet<string> {
+  const passed = new RegExp(String.raw`(?<!\)\s*[.](?:\w+[.])*)\b${call}`, 'g')
+  const values = lines.flatMap((line) => line.replaceAll(passed, '').match(new RegExp(literal, 'g')) ?? [])
+  return new Set(values.map(unquoted))
+}
+
+export function unquoted(text: string): string {
+  return text.trim().replace(/^(['"])(.*)\1$/, '$2')
+}
+
 /**
  * The line that gives a name another value in a module, from outside: `calc.add = …`, `globals()['add'] = …`, `setattr(calc, 'add', …)`. A
  * macro does so from everywhere, a function of Go from a file of tests (`isNear`).
