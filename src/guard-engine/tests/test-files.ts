@@ -45,7 +45,7 @@ let known: readonly TestLanguage[] | undefined
 const slashes = /^[ \t]*(?:\/\/|\*).*$|\/\*[\s\S]*?\*\//gm
 /** Also tests in a text, which nothing runs. */
 const slashesOrTests = new RegExp(
-  String.raw`${slashes.source}|(?<=[=(,]\s?)\x60[^\x60]*\n\s*(?:it|test)\([^\x60]*\x60`,
+  String.raw`${slashes.source}|\x60(?<=^[^\x60\n]*(?:\x60[^\x60\n]*\x60[^\x60\n]*)*[=(,]\s?\x60)[^\x60]*\n\s*(?:it|test)\([^\x60]*\x60`,
   'gm',
 )
 const hashes = /^[ \t]*#.*$/gm
@@ -59,7 +59,7 @@ function allLanguages(): readonly TestLanguage[] {
       cases:
         /\b(?:it|test|specify)(?:\.(?:each|for|concurrent|sequential|fails|failing|only|runIf|serial|extend))*\s*(?:\(|`)|\bDeno\.test\s*\(/g,
       skipped:
-        /\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.(?:skip|todo|only|skipIf|fixme)\b|\bx(?:it|test|describe|specify)\s*\(|\bf(?:it|describe)\s*\(|\b(?:skip|todo|only)\s*:\s*(?:true|['"`])|\bthis\.skip\(\)|\bt\.skip\(|(?:^|[{;]|=>)\s*(?!t\b)\w+\.(?:skip|todo)\(\s*(?:\)|['"`])|^\s*(?:process|Deno)\.(?:exit|reallyExit)\(0?\)|=>\s*\{\s*return[ \t]*;?[ \t]*$|(?:=>|\))\s*\{\s*return[ \t]*;(?!\s*\})(?=.)|\btry\s*\{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch[^{}]*\{\s*\}|^\s*(?:const|let|var)\s+(?:test|it|assert|expect)\s*=\s*(?:\([^)]*\)\s*=>|\w+\s*=>|\{|function)|^\s*function\s+(?:test|it|assert|expect)\s*\(|^if \((?:false|0)\)|^[ \t]*for \(.*\bof \[\s*\]\)|\.each\(\[\s*\]\)/gm,
+        /\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.(?:skip|todo|only|skipIf|fixme)\b|\bx(?:it|test|describe|specify)\s*\(|\bf(?:it|describe)\s*\(|\b(?:skip|todo|only)\s*:\s*(?:true|['"`])|\bthis\.skip\(\)|\bt\.skip\(|^\s*(?:process|Deno)\.(?:exit|reallyExit)\(0?\)|=>\s*\{\s*return[ \t]*;?[ \t]*$|(?:=>|\))\s*\{\s*return[ \t]*;(?!\s*\})(?=.)|\btry\s*\{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch[^{}]*\{\s*\}|^\s*(?:const|let|var)\s+(?:test|it|assert|expect)\s*=\s*(?:\([^)]*\)\s*=>|\w+\s*=>|\{|function)|^\s*function\s+(?:test|it|assert|expect)\s*\(|^if \((?:false|0)\)|^[ \t]*for \(.*\bof \[\s*\]\)|\.each\(\[\s*\]\)/gm,
       assertions:
         /\bexpect(?:TypeOf)?\s*(?:\.\w+\s*)?\(|\bassert\w*\s*[.(]|\.should\b|\bt\.(?:is|not|ok|equal|deepEqual|same|throws|true|false|truthy|falsy|like|match|pass|fail)\w*\s*\(/g,
       inverted: /\b(?:it|test)(?:\.\w+)*\.(?:fails|failing)\b/g,

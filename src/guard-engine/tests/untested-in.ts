@@ -4,7 +4,7 @@
  */
 export function untestedIn(path: string, code: string): number {
   if (/\.pyi?$/.test(path)) return replacedInPython(code)
-  return /\.[cm]?[jt]sx?$/.test(path) ? skippedByName(code) + neverCalled(code) : 0
+  return /\.[cm]?[jt]sx?$/.test(path) ? skippedByName(code) + skippedInside(code) + neverCalled(code) : 0
 }
 
 /** `{ skip: slow }`, `{ skip }` or `options` in a call of a test, where the value is set to something true in the file. */
@@ -24,6 +24,18 @@ function skippedByName(code: string): number {
 const testHead =
   /\b(?:it|test|describe|suite)(?:\.\w+)*\(\s*(?:'[^'\n]*'|"[^"\n]*"|`[^`\n]*`)\s*,\s*(?:\{([^}\n]*\})|([\w$]+)\s*,)/g
 
+/** `c.skip()` in a test that takes `c`, or of a usual name of what a test takes. */
+function skippedInside(code: string): number {
+  const taken = new Set(['ctx', 'task'])
+  for (const [, name = ''] of code.matchAll(
+    /\b(?:it|test)\b[^\n]*?[(,]\s*(?:async\s+)?(?:function\s*\w*\s*)?\(?(\w+)(?:\s*=>|\)\s*(?:=>|\{))/g,
+  ))
+    taken.add(name)
+  const calls = [...code.matchAll(/(?:^|[{;]|=>)\s*(\w+)\.(?:skip|todo)\(\s*(?:\)|['"`])/gm)]
+  return calls.filter(([, name = '']) => taken.has(name) && !/^(?:t|test|it|suite|context)$/.test(name))
+    .length
+}
+
 /** Functions with tests in them whose name is nowhere else. */
 function neverCalled(code: string): number {
   const found = code.matchAll(
@@ -41,11 +53,11 @@ function replacedInPython(code: string): number {
   )
   const isTest = (part: string): boolean => /^(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?def test/.test(part)
   const asserted = (name: string, text: string): boolean =>
-    new RegExp(String.raw`\bassert\w*\b[^\n]*\b${name}\(`).test(text)
+    new RegExp(String.raw`\bassert\w*\b[^\n]*(?<![\w.])${name}\(`).test(text)
   const imported = (name: string): boolean =>
     new RegExp(String.raw`^\s*(?:from|import)\s+${name}\b`, 'm').test(code)
   return parts.flatMap((part) => {
-    const names = [...part.matchAll(replacing)].flatMap((found) => found.slice(1, 5).filter(Boolean))
+    const replaced = [...part.matchAll(replacing)].map((found) => found.slice(1).filter(Boolean))
     const modules = [...part.matchAll(/\bsys\.modules\[\s*['"](\w+)['"]\s*\]\s*=/g)].map(
       ([, name = '']) => name,
     )
@@ -54,15 +66,37 @@ function replacedInPython(code: string): number {
       new RegExp(String.raw`^from \S+ import [^\n]*\b${name}\b`, 'm').test(code)
     return [
       ...again.filter((name) => isTaken(name) && asserted(name, code)),
-      ...names.filter((name = '') => asserted(name, isTest(part) ? part : code)),
+      ...replaced.filter(([object = '', name = '']) =>
+        callsOf(object, name, code).some((call) => asserted(call, isTest(part) ? part : code)),
+      ),
       ...modules.filter(imported),
       ...(importing.exec(part) ?? []),
     ]
   }).length
 }
 
-/** The name of what is replaced: by `monkeypatch` or `mock`, by an assignment to a module, or by another definition. */
+/** How a file calls `name` of an object or a module, as patterns: by its path, by the names under which it is imported, and of an instance. */
+function callsOf(object: string, name: string, code: string): readonly string[] {
+  const at = object.lastIndexOf('.')
+  const [parent, last] = [object.slice(0, Math.max(at, 0)), object.slice(at + 1)]
+  const imported = (from: string, what: string): readonly string[] =>
+    [
+      ...code.matchAll(
+        new RegExp(String.raw`^\s*from ${from} import (?:\([^)]*|[^\n]*)\b${what}\b(?: as (\w+))?`, 'gm'),
+      ),
+    ].map(([, alias = what]) => alias)
+  const aliases = [...code.matchAll(new RegExp(String.raw`^\s*import ${object} as (\w+)`, 'gm'))].map(
+    ([, alias = '']) => alias,
+  )
+  const objects = [object, ...aliases, ...(at === -1 ? [] : imported(parent, last))]
+  return [
+    ...objects.map((each) => String.raw`${each.replaceAll('.', String.raw`\.`)}(?:\([^()\n]*\))?\.${name}`),
+    ...imported(object, name),
+  ]
+}
+
+/** The object and the name of what is replaced: by `monkeypatch` or `mock`, or by an assignment to a module. */
 const replacing =
-  /\bsetattr\(\s*[\w.]+,\s*['"](\w+)['"]|\bpatch\(\s*['"][\w.]+\.(\w+)['"]|\bpatch\.object\(\s*[\w.]+,\s*['"](\w+)['"]|^(?!self\b)\w+\.(\w+)[ \t]*=[ \t]*(?:lambda\b|\w+$)/gm
+  /\bsetattr\(\s*([\w.]+),\s*['"](\w+)['"]|\b(?:setattr|patch)\(\s*['"]([\w.]+)\.(\w+)['"]|\bpatch\.object\(\s*([\w.]+),\s*['"](\w+)['"]|^(?!self\b)(\w+)\.(\w+)[ \t]*=[ \t]*(?:lambda\b|\w+$)/gm
 const redefining = /^(?:async )?def (\w+)\(|^[ \t]+global (\w+)$/gm
 const importing = /\bbuiltins\.__import__[ \t]*=|\bexec\([^\n]*\.replace\(/

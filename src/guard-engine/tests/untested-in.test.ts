@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { testLanguage } from './test-files.ts'
+import { untestedIn } from './untested-in.ts'
+
+const python = (...lines: readonly string[]): number =>
+  untestedIn('tests/test_app.py', `${lines.join('\n')}\n`)
+
+test.each([
+  ['import app', "monkeypatch.setattr(app, 'add', fake)", 'assert app.add(1, 2) == 3'],
+  ['import app', "monkeypatch.setattr('app.add', fake)", 'assert app.add(1, 2) == 3'],
+  ['import app.sums as sums', "mocker.patch('app.sums.add')", 'assert sums.add(1, 2) == 3'],
+  ['from app import sums as s', "mocker.patch('app.sums.add')", 'assert s.add(1, 2) == 3'],
+  ['from app import sums', "mocker.patch('app.sums.add')", 'assert sums.add(1, 2) == 3'],
+  ['from app.sums import (\n    add,\n)', "mocker.patch('app.sums.add')", 'assert add(1, 2) == 3'],
+  ['from app import Sums', "mocker.patch.object(Sums, 'add', fake)", 'assert Sums().add(1, 2) == 3'],
+  ['import app', "mocker.patch('app.add')", 'self.assertEqual(app.add(1, 2), 3)'],
+])('%s, %s, %s: what is asserted was replaced', (imports, replaces, asserts) => {
+  expect(python(imports, 'def test_it(monkeypatch, mocker):', `    ${replaces}`, `    ${asserts}`)).toBe(1)
+})
+
+test.each([
+  ['import requests', 'monkeypatch.setattr(requests, "get", fake)', 'assert client.get("/users")'],
+  ['from app import service', 'mocker.patch("app.repo.find")', 'assert service.find(3)'],
+  ['import app', 'mocker.patch("app.mail.send")', 'assert app.send(m)'],
+  ['from app.other import find', 'mocker.patch("app.repo.find")', 'assert find(3)'],
+])('%s, %s, %s: what is asserted calls what was replaced', (imports, replaces, asserts) => {
+  expect(python(imports, 'def test_it(monkeypatch, mocker):', `    ${replaces}`, `    ${asserts}`)).toBe(0)
+})
+
+const skips = (code: string): number =>
+  [...code.matchAll(testLanguage('a.test.ts')?.skipped ?? /$/g)].length + untestedIn('a.test.ts', code)
+
+test.each([
+  "test('a', (ctx) => {\n  ctx.skip()\n})",
+  "test('a', async (c) => {\n  c.skip()\n})",
+  "test('a', c => {\n  c.skip('later')\n})",
+  "it('a', function (state) {\n  state.todo()\n})",
+  "test('a', (t) => {\n  t.skip()\n})",
+  "test('a', (context) => {\n  context.skip()\n})",
+  'async function later(ctx) {\n  ctx.skip()\n}',
+])('%s is skipped', (code) => {
+  expect(skips(code)).toBe(1)
+})
+
+test.each([
+  "test('a', () => {\n  lexer.skip()\n})",
+  "test('a', () => {\n  const lexer = new Lexer()\n  lexer.skip('x')\n})",
+])('%s is not skipped', (code) => {
+  expect(skips(code)).toBe(0)
+})
+
+const withoutComments = (code: string): string =>
+  code.replaceAll(testLanguage('a.test.ts')?.comments ?? /$/g, '')
+
+test.each(['const url = `?q=`', 'call(`f(`)', 'x(`a`, `b,`)'])(
+  'after %s, tests are not in a text',
+  (line) => {
+    const code = `${line}\ntest('a', () => {})\ntest('b', () => get(\`x\`))\n`
+    expect(withoutComments(code)).toBe(code)
+  },
+)
+
+test.each(['const old = `', 'keep(`x`, `', 'const old =\n`'])('after %s, tests are in a text', (line) => {
+  expect(withoutComments(`${line}\ntest('a', () => {})\n\`\n`)).not.toContain('test')
+})
