@@ -53,7 +53,7 @@ function unjudgedParts(attempt: TamperAttempt): readonly OpaquePart[] {
 }
 
 function ownNamedIn(text: string, { world }: TamperAttempt): string | null {
-  const program = /^[$`].*\bgantry-hook\b/s.test(text) ? 'gantry-hook' : null
+  const program = /^[$`].*\bgantry-hook\b/s.test(text) && !searchesHere.test(text) ? 'gantry-hook' : null
   return (
     program ??
     world.own.find((own) => {
@@ -66,6 +66,10 @@ function ownNamedIn(text: string, { world }: TamperAttempt): string | null {
     null
   )
 }
+
+/** A search in contents, below the directory of the call: it finds no hook program there. */
+const searchesHere =
+  /^(?:\$\(|`)\s*(?:git\s+)?(?:[ef]?grep|rg|ag)\s(?!.*(?:\.\.|[~$*?[{|;&<>\\\n]|[\s"'=]\/))[^`]*[)`]$/s
 
 /** Common directory names, which count only together with their parent directory. */
 const tooCommon = new Set(['guard', 'hooks', 'plugin', 'plugins', 'harness', 'config.json'])
