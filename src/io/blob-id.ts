@@ -38,7 +38,7 @@ export function linkBlobId(path: Path, algorithm: BlobAlgorithm = 'sha1'): strin
 }
 
 /** The id git gives to this content: a hash over its length and its bytes. */
-function blobId(content: Uint8Array, algorithm: BlobAlgorithm): string {
+export function blobId(content: Uint8Array, algorithm: BlobAlgorithm = 'sha1'): string {
   return createHash(algorithm).update(`blob ${content.length}\0`).update(content).digest('hex')
 }
 

@@ -80,9 +80,9 @@ export async function gatherFacts(facts: GrowingFacts, asked: FactRequest): Prom
   const request: Gathering = { ...asked, listed: new Map(), ...(list !== undefined && { list }) }
   const wants = (...names: FactName[]): boolean => names.some((name) => wanted.has(name)) && !isLate()
   const action = asked.event.kind === 'tool_before' ? asked.event.call.action : null
-  if (action?.kind === 'write' && (asked.history.evidence.runs ?? []).length > 0 && !asked.dry) {
+  if (action?.kind === 'write' && (asked.history.evidence.runs ?? []).length > 0 && !asked.dry && !isLate()) {
     const { keepSource } = await import('./tree-changes.ts')
-    keepSource(asked.trees, resolve(asked.root, action.path))
+    keepSource(asked.trees, asked.root, realFilePath(resolve(asked.event.cwd, action.path)))
   }
   // First, because it may change what git ignores.
   if (wants('hooks')) facts.hooks = await gatherHooks(request)

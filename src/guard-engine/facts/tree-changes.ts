@@ -1,9 +1,10 @@
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
-import { fileBlobId } from '../../io/blob-id.ts'
+import { blobId } from '../../io/blob-id.ts'
 import { modifiedAtMs, namesIn, readTextIfExists } from '../../io/directory.ts'
+import { orElse } from '../../io/fs-error.ts'
 import { openRepository } from '../../io/git-repository.ts'
-import { changedAtMs, isFile } from '../../io/path-kind.ts'
+import { changedAtMs } from '../../io/path-kind.ts'
 import { touchFile, writePrivateFileAtomic } from '../../io/private-files.ts'
 import { readFrom, sizeOf } from '../../io/read-from.ts'
 import { textInside } from '../../io/read-text-inside.ts'
@@ -260,18 +261,24 @@ export function keepManifest(directory: string, tree: string, records: readonly 
 }
 
 function keptSource(trees: string, id: string): string | null {
-  return readTextIfExists(join(`${trees}.sources`, id))
+  const text = readTextIfExists(join(`${trees}.sources`, id))
+  return text !== null && blobId(Buffer.from(text)) === id ? text : null
 }
 
-/** Keeps a source as it is before an edit, under its id in the lists: git does not know what was never committed. */
-export function keepSource(trees: string, path: string): void {
-  const text = isSource.test(path) && isFile(path) && sizeOf(path) <= maxBytes ? readTextIfExists(path) : null
+/**
+ * Keeps a source of the project as it is before an edit, under its id in the lists: git does not know what was never committed. What cannot
+ * be written is not kept.
+ */
+export function keepSource(trees: string, root: string, path: string): void {
+  const text = isSource.test(path) ? textInside(root, relative(root, path), maxBytes) : null
   if (text === null) return
   const directory = `${trees}.sources`
-  const kept = join(directory, fileBlobId(path))
-  if (touchFile(kept)) return
-  writePrivateFileAtomic(kept, text)
-  removeOld(directory)
+  const kept = join(directory, blobId(Buffer.from(text)))
+  orElse(undefined, () => {
+    if (touchFile(kept)) return
+    writePrivateFileAtomic(kept, text)
+    removeOld(directory)
+  })
 }
 
 function removeOld(directory: string): void {
