@@ -1,6 +1,7 @@
 import { GantryError } from '../core/error.ts'
 import { type ExitCode, exitCode } from '../core/exit-code.ts'
 import { processOutput } from '../io/file-output.ts'
+import { Interruption } from '../io/interruption.ts'
 import { exitDespiteOwnCode } from '../io/own-code.ts'
 import type { CliContext } from './context.ts'
 import { printError } from './print-error.ts'
@@ -12,7 +13,8 @@ export async function main(): Promise<void> {
   const failed = await runCli(process.argv.slice(2), context)
   process.exitCode = failed ?? exitCodeSet()
   exitDespiteOwnCode()
-  // It has waited for all that it began. Node would take its heap apart before it exits, which is slow.
+  // Node would take its heap apart before it exits, which is slow beside a short step. Only `verify` is known to have waited for all that
+  // it began: others run code of the user. Output that a slow reader has not taken yet keeps the process alive.
   const isWritten = process.stdout.writableLength + process.stderr.writableLength === 0
   if (process.argv[2] === 'verify' && isWritten) process.exit()
 }
@@ -37,13 +39,10 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 function processContext(): { readonly context: CliContext; readonly exitCodeSet: () => ExitCode } {
   let code: ExitCode = exitCode.pass
   const interruption = new AbortController()
-  const received = new Set<NodeJS.Signals>()
   const interrupt = (signal: NodeJS.Signals): void => {
-    // A second Ctrl-C exits at once: io/exec kills its children when the process exits. Ctrl-C and a SIGTERM of the parent that got it
-    // too are one interruption.
-    if (received.has(signal)) process.exit(exitCode.interrupted)
-    received.add(signal)
-    interruption.abort()
+    // A second signal exits at once: io/exec kills its children when the process exits. Supervisors send SIGINT and then SIGTERM.
+    if (interruption.signal.aborted) process.exit(exitCode.interrupted)
+    interruption.abort(new Interruption(signal))
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
   const context: CliContext = {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { GantryError } from '../core/error.ts'
+import { Interruption } from './interruption.ts'
 import { startFailure } from './start-failure.ts'
 
 export interface AttachedRequest {
@@ -10,7 +11,7 @@ export interface AttachedRequest {
   readonly output: 'stdout' | 'stderr'
   /** Forwards signals that only this process received. Ctrl-C reaches the program directly through the terminal. */
   readonly signal: AbortSignal
-  /** Time between SIGTERM and SIGKILL. Default 5,000. */
+  /** Time between SIGTERM and SIGKILL, and half of the time between a Ctrl-C and SIGTERM. Default 5,000. */
   readonly graceMs?: number
 }
 
@@ -47,17 +48,26 @@ export function runAttached(request: AttachedRequest): Promise<AttachedEnd> {
   })
 }
 
-/** SIGTERM first, then SIGKILL. */
+/** SIGTERM first, then SIGKILL. SIGTERM at once when this process exits. */
 function endWith(child: ChildProcess, signal: AbortSignal, graceMs: number): () => void {
-  let hard: NodeJS.Timeout | undefined
-  const stop = (): void => {
-    child.kill('SIGTERM')
-    hard = setTimeout(() => child.kill('SIGKILL'), graceMs)
+  let next: NodeJS.Timeout | undefined
+  const terminate = (): void => void child.kill('SIGTERM')
+  const end = (): void => {
+    terminate()
+    next = setTimeout(() => child.kill('SIGKILL'), graceMs)
   }
+  const stop = (): void => {
+    // A terminal sends Ctrl-C to the program too. A second signal would cut off how it ends.
+    const isCtrlC = signal.reason instanceof Interruption && signal.reason.signal === 'SIGINT'
+    if (isCtrlC) next = setTimeout(end, 2 * graceMs)
+    else end()
+  }
+  process.once('exit', terminate)
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   return () => {
+    process.off('exit', terminate)
     signal.removeEventListener('abort', stop)
-    clearTimeout(hard)
+    clearTimeout(next)
   }
 }

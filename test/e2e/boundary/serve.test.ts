@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -122,6 +123,20 @@ describe('a program behind a scripted model', () => {
     expect(stderr).toContain('The program ended with SIGTERM.')
     expect(stderr).toContain('0 exchanges.')
   })
+})
+
+test('a SIGTERM after a SIGINT ends Gantry at once, as supervisors send them', async () => {
+  using project = scripted()
+  const deaf = 'trap "" INT TERM; echo up; until [ -e stop ]; do sleep 0.1; done'
+  const { child, ended } = startGantry(project, [...serve, '--', 'sh', '-c', deaf])
+  await once(child.stdout ?? child, 'data')
+  child.kill('SIGINT')
+  child.kill('SIGTERM')
+  const [code] = await once(child, 'exit')
+  project.write({ stop: '' })
+  expect(code).toBe(130)
+  // It did not wait for the program.
+  expect((await ended).stderr).not.toContain('The program ended')
 })
 
 describe('serving until Ctrl-C', () => {
