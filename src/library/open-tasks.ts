@@ -15,7 +15,7 @@ import { workOnQueue } from '../task/worker/work-on-queue.ts'
 import { findRepository } from '../verifier/find-repository.ts'
 import { runSubmission, type TaskRunResult, taskFields } from './run-task.ts'
 
-/** The queued, running and ended tasks of a store. A task is named by its id, a part of it, its position, or `latest`. */
+/** The queued, running and ended tasks of a store. A task is named by its id, a part of it, its position, or `latest`: the newest of the repository around `cwd`. */
 export interface Tasks extends Disposable {
   /** Queues a task after checking that it can start. `work` does it, here or in another process. */
   submit(task: NewTaskRequest): Promise<QueuedTask>
@@ -72,7 +72,7 @@ export function openTasks(place: TasksPlace = {}): Tasks {
   const goOn =
     (how: 'apply' | 'retry'): Tasks['apply'] =>
     async (name, onEvent = () => {}) => {
-      const task = findTask(queue, name)
+      const task = findTask(queue, name, cwd)
       if (how === 'retry' || task.dry_run || task.state !== 'SUCCESS')
         return runSubmission(continuedSubmission(how, task), { store, queue, env }, { signal, onEvent })
       await applyChange({ store, queue, env }, task)
@@ -90,11 +90,11 @@ export function openTasks(place: TasksPlace = {}): Tasks {
       return queue.list(filter)
     },
     show(name) {
-      const task = findTask(queue, name)
+      const task = findTask(queue, name, cwd)
       const reports = taskReports(store, task)
       return { task, ...reports, diff: reports.diff ?? lastDiff(queue, task.id) }
     },
-    cancel: (name) => queue.cancel(findTask(queue, name).id),
+    cancel: (name) => queue.cancel(findTask(queue, name, cwd).id),
     apply: goOn('apply'),
     retry: goOn('retry'),
     work: () => workOnQueue({ until: 'empty', signal }, { queue, store, env, argv: [] }),

@@ -17,7 +17,7 @@ export function taskCancelCommand(context: CliContext): Command {
     .option('--json', 'print JSON and nothing else on standard output')
     .action(async (name: string | undefined, { json }: { readonly json?: boolean }) => {
       await withTaskQueue(context, (queue) => {
-        const id = name === undefined ? onlyRunning(queue) : findTask(queue, name).id
+        const id = name === undefined ? onlyRunning(queue) : findTask(queue, name, context.cwd).id
         const { kind, task } = queue.cancel(id)
         context.stdout.write(
           json === true

@@ -8,7 +8,7 @@ import { continueTask } from './continue-task.ts'
 import { type TaskFlags, taskExitCodes } from './task-flags.ts'
 import { withTaskQueue } from './task-queue.ts'
 
-const which = 'its id, an unambiguous part of it, or "latest"'
+const which = 'its id, an unambiguous part of it, or "latest" of this repository'
 
 export function taskApplyCommand(context: CliContext): Command {
   return new Command('apply')
@@ -27,7 +27,7 @@ export function taskApplyCommand(context: CliContext): Command {
       ),
     )
     .action(async (name: string, flags: Pick<TaskFlags, 'json' | 'verbose'>) => {
-      const isDry = await withTaskQueue(context, (queue) => findTask(queue, name).dry_run)
+      const isDry = await withTaskQueue(context, (queue) => findTask(queue, name, context.cwd).dry_run)
       await (isDry
         ? continueTask('apply', name, flags, context)
         : changeTree('applied', name, flags, context))
@@ -50,7 +50,7 @@ async function changeTree(
 ): Promise<void> {
   const { applyChange } = await import('../../task/apply-change.ts')
   await withTaskQueue(context, async (queue, store) => {
-    const task = findTask(queue, name)
+    const task = findTask(queue, name, context.cwd)
     const files = await applyChange({ store, queue, env: context.env }, task, fate)
     const { id, repository } = task
     const said = fate === 'applied' ? `was applied to ${repository}` : `was taken out of ${repository}`
@@ -81,7 +81,7 @@ export function taskCommitCommand(context: CliContext): Command {
     .action(async (name: string, { branch, message, json }: CommitFlags) => {
       const { commitChange } = await import('../../task/apply-change.ts')
       await withTaskQueue(context, async (queue, store) => {
-        const task = findTask(queue, name)
+        const task = findTask(queue, name, context.cwd)
         const place = { store, queue, env: context.env }
         const committed = await commitChange(place, task, defined({ branch, message }))
         if (json === true)
@@ -107,7 +107,7 @@ export function taskDropCommand(context: CliContext): Command {
     .action(async (name: string) => {
       const { settleChange } = await import('../../task/apply-change.ts')
       await withTaskQueue(context, (queue, store) => {
-        const task = findTask(queue, name)
+        const task = findTask(queue, name, context.cwd)
         settleChange({ store, queue }, task, 'dropped')
         context.stdout.write(`The change of ${task.id} is not kept any longer.\n`)
       })

@@ -12,7 +12,7 @@ type ContinueFlags = Pick<TaskFlags, 'json' | 'verbose'>
 export function taskRetryCommand(context: CliContext): Command {
   return new Command('retry')
     .description('Try a stuck task again. Of the earlier attempts it knows only the stuck report.')
-    .argument('<task>', 'its id, an unambiguous part of it, or "latest"')
+    .argument('<task>', 'its id, an unambiguous part of it, or "latest" of this repository')
     .option('-v, --verbose', 'also print what the agent does and what the steps print')
     .option('--json', 'print one JSON event per line and nothing else on standard output')
     .addHelpText('after', helpParagraphs('Example:\n  gantry task retry latest', taskExitCodes))
@@ -22,7 +22,7 @@ export function taskRetryCommand(context: CliContext): Command {
 export function taskAcceptCommand(context: CliContext): Command {
   return new Command('accept')
     .description('Accept a WEAKENED task as it is: it counts as SUCCESS. Only a person may do this.')
-    .argument('<task>', 'its id, an unambiguous part of it, or "latest"')
+    .argument('<task>', 'its id, an unambiguous part of it, or "latest" of this repository')
     .addHelpText(
       'after',
       helpParagraphs(
@@ -34,7 +34,7 @@ export function taskAcceptCommand(context: CliContext): Command {
       const { processTerminal } = await import('../../io/terminal.ts')
       const { provePerson } = await import('../../guard/unlock/prove-person.ts')
       await withTaskQueue(context, async (queue) => {
-        const { id, state, error_message } = findTask(queue, name)
+        const { id, state, error_message } = findTask(queue, name, context.cwd)
         if (state !== 'WEAKENED') queue.accept(id)
         const about = `Task ${id}: ${error_message ?? 'its checks are weaker than before'}`
         const { env, signal } = context
@@ -55,7 +55,9 @@ export async function continueTask(
   context: CliContext,
 ): Promise<void> {
   const { continuedSubmission } = await import('../../task/worker/submit-task.ts')
-  const submission = await withTaskQueue(context, (queue) => continuedSubmission(how, findTask(queue, name)))
+  const submission = await withTaskQueue(context, (queue) =>
+    continuedSubmission(how, findTask(queue, name, context.cwd)),
+  )
   await checkStart(submission, context)
   await runToEnd({ ...submission, verbose: flags.verbose === true }, flags, context)
 }

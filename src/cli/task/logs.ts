@@ -17,7 +17,7 @@ interface LogsFlags {
 export function taskLogsCommand(context: CliContext): Command {
   return new Command('logs')
     .description('Print what a task did since its start; with --follow also what it does next.')
-    .argument('<task>', 'its id, an unambiguous part of it, its position, or "latest"')
+    .argument('<task>', 'its id, an unambiguous part of it, its position, or "latest" of this repository')
     .option('-f, --follow', 'keep printing until the task ends')
     .option('-v, --verbose', 'also print what the agent does and what the steps print')
     .addOption(
@@ -34,7 +34,7 @@ async function printLogs(name: string, flags: LogsFlags, context: CliContext): P
       hint: 'Use only one of them.',
     })
   await withTaskQueue(context, (queue) => {
-    const task = findTask(queue, name)
+    const task = findTask(queue, name, context.cwd)
     const verbose = flags.verbose === true || task.verbose
     return followTask(queue, task.id, printer({ ...flags, verbose }, context), {
       signal: context.signal,

@@ -25,7 +25,7 @@ interface ShowFlags {
 export function taskShowCommand(context: CliContext): Command {
   return new Command('show')
     .description('Show a task: its state, verifications, summary or stuck report, and its diff.')
-    .argument('<task>', 'its id, an unambiguous part of it, its position, or "latest"')
+    .argument('<task>', 'its id, an unambiguous part of it, its position, or "latest" of this repository')
     .addOption(
       new Option(
         '--diff',
@@ -41,7 +41,7 @@ export function taskShowCommand(context: CliContext): Command {
 
 function showTask(name: string, { json, diff, report }: ShowFlags, context: CliContext): Promise<void> {
   return withTaskQueue(context, (queue, store) => {
-    const task = findTask(queue, name)
+    const task = findTask(queue, name, context.cwd)
     const { summary, stuckReport, ...kept } = taskReports(store, task)
     const changes = kept.diff ?? lastDiff(queue, task.id)
     const text = summary ?? stuckReport
