@@ -131,6 +131,18 @@ test('commands are defined by scripts and what they call, targets, files and con
   )
 })
 
+test('a configuration that gets its first setting which counts has changed and is not new', async () => {
+  const section = '[tool.pytest.ini_options]\nmarkers = ["fast"]\n'
+  await using project = await createFixture({ 'pyproject.toml': section })
+  const before = await inspectTests(project.path, [command('pytest')])
+  await project.writeFile('pyproject.toml', `${section}addopts = "-m fast"\n`)
+  const after = await inspectTests(project.path, [command('pytest')])
+  for (const change of [weakenings(before, after), weakenings(after, before)])
+    expect(change).toEqual([
+      expect.stringContaining('changed: "pyproject.toml" has changed, and such a file'),
+    ])
+})
+
 test('a missing root, a link out of the project and a huge file are handled', async () => {
   expect(await inspectTests('/does/not/exist', [command('npm test')])).toEqual({
     files: {},

@@ -424,6 +424,8 @@ function changedFiles(was: string, is: string): readonly string[] {
   const names = new Set([...gone, ...fresh].map(nameOf))
   return [...names].map((name) => {
     const [wasThere, isThere] = [gone, fresh].map((lines) => lines.some((line) => nameOf(line) === name))
+    // A definition has only some settings of such a file, so one that it did not have before may be old.
+    if (/\.(?:toml|ini|cfg|json)$/.test(name)) return `${shown(name)} has changed`
     return `${shown(name)} is ${wasThere && isThere ? 'another' : isThere ? 'new' : 'gone'}`
   })
 }
