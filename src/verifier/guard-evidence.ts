@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
-import type { DeclaredCommand, Note } from '../guard-engine/contract.ts'
+import type { DeclaredCommand, Note, TestInventory } from '../guard-engine/contract.ts'
+import { whyHollow } from '../guard-engine/evidence/hollow-definition.ts'
 import { changedTree } from '../guard-engine/evidence/judge-run.ts'
 import { provesNothing } from '../guard-engine/evidence/proves-nothing.ts'
 import { knownCommands } from '../guard-engine/evidence/required-commands.ts'
@@ -8,10 +9,11 @@ import { hiddenList } from '../guard-engine/facts/tree-changes.ts'
 import { treeFingerprint } from '../guard-engine/facts/tree-fingerprint.ts'
 import { findRoot, guardHome, ledgerPlace } from '../guard-engine/ledger/ledger-place.ts'
 import { appendNote } from '../guard-engine/ledger/open-ledger.ts'
-import { latestHistory } from '../guard-engine/ledger/read-ledger.ts'
+import { latestHistory, newestSessions } from '../guard-engine/ledger/read-ledger.ts'
 import { recordedEnvironment } from '../guard-engine/ledger/recorded-environment.ts'
 import { readProjectFacts } from '../guard-engine/project/read-project-facts.ts'
 import { settingsInForce } from '../guard-engine/settings/settings-in-force.ts'
+import { inspectTests } from '../guard-engine/tests/inspect-tests.ts'
 import { openRepository } from '../io/git-repository.ts'
 import type { ReadAgentFile } from './agent-file.ts'
 import { agentFileName, type VerificationDetails, type VerifierResponse } from './contract.ts'
@@ -68,31 +70,56 @@ export async function guardEvidence(place: EvidencePlace): Promise<GuardEvidence
   const hiddenIn = hiddenList(join(ledgerPlace(home, repository, '').directory, 'trees'))
   const written = (): readonly string[] => Object.keys(history.edits.files)
   const tree = (): Promise<string> => treeFingerprint(repository, settings.state.dir, { hiddenIn, written })
+  // Without a session nobody is guarded yet.
+  const isGuarded = newestSessions(home, repository).length > 0
   const before = doubt === null ? await unlessBroken(tree) : null
+  const testsNow = async (): Promise<TestInventory | null> => {
+    const { tests } = history.evidence
+    if (tests === null) return null
+    const earlier = { ...tests.machine?.[matching[0]?.command ?? ''] }
+    const packages = { earlier, sinceMs: Date.parse(history.session.startedAt ?? '') }
+    return inspectTests(repository, matching, {
+      ...{ home: env.HOME ?? null, path: path ?? env.PATH ?? '', packages },
+    })
+  }
   return {
     env: path === undefined ? env : { ...env, PATH: path },
     record: async (response) => {
-      if (before === null || response.status === 'INFRA_ERROR') return { commands: [], why: doubt }
+      if (before === null || response.status === 'INFRA_ERROR')
+        return { commands: [], why: isGuarded ? doubt : null }
       const after = await unlessBroken(tree)
-      const notes = notesOf(matching, response, { before, after, isBeneath })
+      const notes = notesOf(matching, response, {
+        ...{ root: repository, before, after, isBeneath },
+        tests: { before: history.evidence.tests, now: await testsNow() },
+      })
       for (const note of notes) appendNote({ guardHome: home, root: repository, note, nowMs: Date.now() })
-      return { commands: notes.map(commandOf), why: null }
+      if (!isGuarded) return { commands: [], why: null }
+      const whys = notes.flatMap((note) => (note.kind === 'no_evidence' ? [notCounted(note)] : []))
+      const commands = notes.flatMap((note) => (note.kind === 'evidence' ? [note.evidence.command] : []))
+      return { commands, why: whys.length === 0 ? null : whys.join('\n') }
     },
   }
 }
 
 const notCommitted = `${agentFileName} differs from the committed version, and an agent started this run, so no evidence is recorded for the guard. Run it yourself, or commit the file.`
 
+function notCounted({ command, why }: Note & { readonly kind: 'no_evidence' }): string {
+  return `Not recorded as evidence for the guard: ${command}: ${why}`
+}
+
 interface Trees {
+  readonly root: string
   readonly before: string
   readonly after: string | null
   readonly isBeneath: boolean
+  /** The tests of the last snapshot and those of this run; null without a session. */
+  readonly tests: { readonly before: TestInventory | null; readonly now: TestInventory | null }
 }
 
 function notesOf(
   declared: readonly DeclaredCommand[],
   { manifest }: VerifierResponse,
-  { before, after, isBeneath }: Trees,
+  { root, before, after, isBeneath, tests }: Trees,
 ): readonly Note[] {
   if (manifest === null || after === null) return []
   const { evidence, sandbox } = manifest.details as unknown as VerificationDetails
@@ -104,7 +131,10 @@ function notesOf(
         ? changedTree
         : isBeneath && !sandbox.sandboxed
           ? noSandbox
-          : (unseenEnds[run.exit_code] ?? null)
+          : (unseenEnds[run.exit_code] ??
+            (run.exit_code === 0
+              ? whyHollow(command, tests.before, tests.now, sandbox.sandboxed ? { root } : null)
+              : null))
     return [
       why === null
         ? {
@@ -124,11 +154,6 @@ const unseenEnds: Readonly<Record<number, string>> = {
   124: 'it ran into the time limit',
   126: 'the program could not be executed (exit 126)',
   127: 'the program was not found (exit 127)',
-}
-
-function commandOf(note: Note): string {
-  if (note.kind === 'evidence') return note.evidence.command
-  return note.kind === 'no_evidence' ? note.command : ''
 }
 
 /** The verification itself reports a tree that cannot be fingerprinted; it is not a reason to skip it. */

@@ -7,10 +7,15 @@ export function whyHollow(
   command: string,
   before: TestInventory | null,
   now: TestInventory | null,
+  /** Where it runs, for a run in a sandbox. `judged`: what the machine did to it was asked when it ran. */
+  sandboxed: { readonly root: string } | 'judged' | null = null,
 ): string | null {
   const [was, is] = [before, now].map((inventory) => ofCommand(inventory?.definitions, command))
   const [old, fresh] = [before, now].map((inventory) => ofCommand(inventory?.machine, command))
-  const elsewhere = old === undefined || fresh === undefined ? null : changedMachine(old, fresh)
+  const elsewhere =
+    old === undefined || fresh === undefined || sandboxed === 'judged'
+      ? null
+      : changedMachine(old, fresh, sandboxed)
   if (elsewhere !== null) return elsewhere
   if (is === undefined || was === undefined || is === was) return null
   const known = new Set(was.split('\n'))

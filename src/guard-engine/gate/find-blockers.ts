@@ -76,7 +76,7 @@ export function findBlockers(scene: Scene, tree: string): Blockers {
   ]
   const states = required.map((declared) => {
     const status = inPackages(commandStatus(declared, evidence, tree), { evidence, tree, change })
-    return explained(undermined(status, scene), scene, evidence)
+    return explained(undermined(status, scene, evidence), scene, evidence)
   })
   const failedBefore = states.flatMap((status) => oldFailure(status, evidence, history.evidence))
   const isOld = ({ declared }: CommandStatus): boolean =>
@@ -338,9 +338,13 @@ function isRed({ exitCode, failed = 0 }: Evidence): boolean {
 }
 
 /** Green, but its definition was changed into one that proves nothing since the last test snapshot. */
-function undermined(status: CommandStatus, { history, facts }: Scene): CommandStatus {
+function undermined(status: CommandStatus, { history, facts }: Scene, { byCommand }: Proofs): CommandStatus {
   if (status.kind !== 'green') return status
-  const why = whyHollow(status.declared.command, history.evidence.tests, facts.tests)
+  const { command } = status.declared
+  const run = byCommand[command]
+  // The build outputs on the disk are not those of a run in a sandbox.
+  const isJudged = run?.by === 'verifier' && run.treeHash === facts.tree
+  const why = whyHollow(command, history.evidence.tests, facts.tests, isJudged ? 'judged' : null)
   return why === null ? status : { ...status, kind: 'hollow', text: `proves nothing: ${why}` }
 }
 

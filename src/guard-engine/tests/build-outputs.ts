@@ -9,6 +9,7 @@ import { sha256 } from '../../io/sha256.ts'
 import type { World } from '../../shell/world.ts'
 import { taskFiles } from '../evidence/coverage/task-script.ts'
 import { callTargets } from '../targets.ts'
+import { builtAge } from './make-target.ts'
 
 const maxText = 1024 * 1024
 const maxProgram = 64 * 1024 * 1024
@@ -133,13 +134,9 @@ export function cmakeBuild(root: string, named: string): Readonly<Record<string,
     for (const [object, source] of objectsIn(build, root)) {
       const text = readShortText(source, maxText)
       if (text === null) continue
-      const isOlder = changedAtMs(source) > createdAtMs(object)
       const program = `${sizeOf(object)}-${createdAtMs(object)}`
-      state[`built ${relative(root, object)}`] = [
-        program,
-        sha256(text).slice(0, 12),
-        isOlder ? 'older' : '',
-      ].join(' ')
+      const age = builtAge(object, [source])
+      state[`built ${relative(root, object)}`] = `${program} ${sha256(text).slice(0, 12)} ${age}`
     }
   }
   return state

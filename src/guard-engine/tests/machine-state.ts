@@ -269,10 +269,14 @@ function hashed(text: string): string {
   return sha256(text).slice(0, 12)
 }
 
-/** What now decides how the command runs and did not before, one sentence without a full stop; null when nothing. */
+/**
+ * What now decides how the command runs and did not before, one sentence without a full stop; null when nothing. A run in a sandbox has
+ * nothing of the machine but the tree, and builds in a copy what is due.
+ */
 export function changedMachine(
   before: Readonly<Record<string, string>>,
   now: Readonly<Record<string, string>>,
+  sandboxed: { readonly root: string } | null = null,
 ): string | null {
   // A person, or a session that was resumed elsewhere, may have another search path. An agent cannot change that of its hooks.
   const isSamePath = before[searchPath] === now[searchPath]
@@ -281,10 +285,11 @@ export function changedMachine(
     const [, of, program] = /^(program|package) (.*)$/.exec(key) ?? []
     const built = /^built (.*)$/.exec(key)?.[1]
     if (built !== undefined) {
-      if (isNotRebuilt(was, is))
+      if (isNotRebuilt(was, is, sandboxed !== null))
         return `\`${built}\` was not built from its sources as they are now, whatever its time says; remove it and run again`
       continue
     }
+    if (sandboxed !== null && !`${key} ${is}`.includes(` ${sandboxed.root}/`)) continue
     if (was === is || key === searchPath || (program !== undefined && !isSamePath)) continue
     if (program === undefined)
       return `since the session began, ${key} has \`${is}\`, which can change what it runs`
@@ -296,11 +301,12 @@ export function changedMachine(
   return null
 }
 
-function isNotRebuilt(was: string | undefined, is: string): boolean {
+function isNotRebuilt(was: string | undefined, is: string, isBuiltAfter: boolean): boolean {
   const [[program, sources], [programNow, sourcesNow, age, kind]] = [(was ?? '').split(' '), is.split(' ')]
   // A linker makes a new file. One that is older than its sources and has another content was written over.
   const isOver = kind === 'binary' && was !== undefined
-  return (program === programNow || isOver) && sources !== sourcesNow && age === 'older'
+  const isOld = age === 'older' || (age === 'due' && !isBuiltAfter)
+  return (program === programNow || isOver) && sources !== sourcesNow && isOld
 }
 
 /** An earlier state of a package that is now at another place: `package runner 1.0.0 (…)`. Its files are the same in each place. */

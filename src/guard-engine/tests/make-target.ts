@@ -1,4 +1,5 @@
 import { kindOfCommand } from '../../core/kind-of-command.ts'
+import { modifiedAtMs } from '../../io/directory.ts'
 import { changedAtMs, createdAtMs } from '../../io/path-kind.ts'
 import { sha256 } from '../../io/sha256.ts'
 import { taskFiles } from '../evidence/coverage/task-script.ts'
@@ -96,23 +97,36 @@ export function builtTargets(
   const built = [...rules].flatMap(([name, rule]): (readonly [string, string])[] => {
     const program = targets.includes(name) || !isBuilt(name, rule, text) ? null : text(name)
     if (program === null) return []
-    const from = [...sources(name)].filter((path) => text(path)?.includes('\0') === false)
-    const isOlder = from.some((path) => changedAtMs(`${root}/${path}`) > createdAtMs(`${root}/${name}`))
+    const needs = [...sources(name)]
+    const from = needs.filter((path) => text(path)?.includes('\0') === false)
+    const ageOf = (path: string, stem = ''): string => {
+      const own = from.filter((each) => each.startsWith(stem)).map((each) => `${root}/${each}`)
+      return builtAge(`${root}/${path}`, own)
+    }
+    const objects = needs.filter((path) => path.endsWith('.o'))
+    // A program that is linked again still has what make took for new in an object.
+    const ages = [ageOf(name), ...objects.map((path) => ageOf(path, path.slice(0, -1)))]
+    const [own = ''] = ages
+    const age = own !== '' && ages.includes('older') ? 'older' : own
     const hashes = [program, from.map((path) => `${path}\n${text(path)}`).join('\n')]
-    return [
-      [
-        `built ${name}`,
-        [
-          ...hashes.map((each) => sha256(each).slice(0, 12)),
-          isOlder ? (program.startsWith('\x7fELF') ? 'older binary' : 'older') : '',
-        ].join(' '),
-      ],
-    ]
+    const kind = program.startsWith('\x7fELF') ? 'binary' : ''
+    return [[`built ${name}`, [...hashes.map((each) => sha256(each).slice(0, 12)), age, kind].join(' ')]]
   })
   return Object.fromEntries(built)
 }
 
 const maxSources = 200
+
+/**
+ * Whether something built is older than a change of its sources: `due` when its time says so too, so the next build makes it again; else
+ * `older`. Empty when it is newer, or not there.
+ */
+export function builtAge(built: string, sources: readonly string[]): '' | 'older' | 'due' {
+  const at = createdAtMs(built)
+  if (at === 0 || !sources.some((path) => changedAtMs(path) > at)) return ''
+  const says = modifiedAtMs(built) ?? 0
+  return sources.some((path) => (modifiedAtMs(path) ?? 0) > says) ? 'due' : 'older'
+}
 
 /** A target that its own rule makes from other files, as a program from its sources. A check makes no file, a compiler no script. */
 function isBuilt(name: string, rule: string, text: ReadText): boolean {

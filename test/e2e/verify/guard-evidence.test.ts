@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { findProgram } from '../../../src/io/find-program.ts'
@@ -101,10 +101,58 @@ describe('the completion gate', () => {
     expect(stop(project).blocked).toBe(true)
   })
 
-  bwrap('is informed, and the person too', async () => {
+  bwrap('is informed, and the person too where a session was guarded', async () => {
     using project = guardedProject(['node --test'])
-    const { stdout } = await gantry(project, ['verify', '--sandbox', 'bubblewrap'], options(project))
-    expect(stdout).toContain('Recorded as evidence for the guard: node --test')
+    const verify = () => gantry(project, ['verify', '--sandbox', 'bubblewrap'], options(project))
+    expect((await verify()).stdout).not.toContain('guard')
+    hook(project, 'SessionStart', { source: 'startup' })
+    expect((await verify()).stdout).toContain('Recorded as evidence for the guard: node --test')
+  })
+})
+
+describe('a program that make built before the change', () => {
+  const main = '#include <stdio.h>\nint main(void) { puts("1 passed"); return 0; }\n'
+
+  /** The session changes a source after the program was built on the disk. */
+  function staleProject(): TestProject {
+    const project = verifiedProject({
+      steps: ['make check'],
+      verification: { workspace: 'overlay' },
+      files: {
+        '.gitignore': 'app\n*.o\n',
+        'AGENTS.md': '# Project\n\n## Verification\n\n- `make check`\n',
+        Makefile: 'check: app\n\t./app\n\napp: app.o\n\tcc -o $@ app.o\n\napp.o: app.c\n\tcc -c app.c\n',
+        'app.c': main,
+      },
+    })
+    spawnSync('make', ['app'], { cwd: project.dir, stdio: 'ignore' })
+    hook(project, 'SessionStart', { source: 'startup' })
+    hook(project, 'UserPromptSubmit', { prompt: 'Say it in another way.' })
+    const file_path = project.path('app.c')
+    const call = { tool_name: 'Write', tool_input: { file_path, content: '' }, tool_use_id: 't1' }
+    hook(project, 'PreToolUse', call)
+    writeFileSync(file_path, main.replace('passed', 'passed!'))
+    hook(project, 'PostToolUse', { ...call, tool_response: { filePath: file_path, success: true } })
+    return project
+  }
+  const verify = (project: TestProject) =>
+    gantry(project, ['verify', '--sandbox', 'bubblewrap'], options(project))
+
+  bwrap('is built anew in the sandbox, so the one on the disk does not count', async () => {
+    using project = staleProject()
+    expect(stop(project).blocked).toBe(true)
+    expect((await verify(project)).stdout).toContain('Recorded as evidence for the guard: make check')
+    expect(stop(project)).toMatchObject({ blocked: false })
+  })
+
+  bwrap.each(['app', 'app.o'])('counts when %s was dated forward, and verify says so', async (path) => {
+    using project = staleProject()
+    const later = new Date(Date.now() + 60_000)
+    utimesSync(project.path(path), later, later)
+    expect((await verify(project)).stdout).toMatch(
+      /Not recorded as evidence for the guard: make check: `app(?:\.o)?` was not built from its sources/,
+    )
+    expect(stop(project)).toMatchObject({ blocked: true, reason: expect.stringContaining('was not built') })
   })
 })
 
