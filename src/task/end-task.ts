@@ -13,6 +13,7 @@ import {
 } from './active-task.ts'
 import { keepChange } from './apply-change.ts'
 import { type InfrastructureFault, type Milestone, milestones, type Weakening } from './contract.ts'
+import { isHere } from './open-task.ts'
 import type { TaskTree } from './open-tree.ts'
 import { placesOf } from './open-workspace.ts'
 import { stuckReport, stuckReportName, stuckRuns } from './reports/stuck-report.ts'
@@ -76,16 +77,19 @@ export async function keepUnfinished(opened: OpenedTask): Promise<void> {
 
 /** Writes the stuck report and returns its path. `opened` is null when the task failed before its tree was open. */
 export async function writeStuckFiles(
-  { request, task, run, context, now }: TaskBase,
+  base: TaskBase,
   opened: OpenedTask | null,
   status: 'STUCK' | 'INFRA_ERROR',
   infrastructure: InfrastructureFault | null,
 ): Promise<string> {
+  const { request, task, run, context, now } = base
   const known = opened?.known
   const failedStep = known?.verification?.failedStep
   const text = context.redaction.text(
     stuckReport({
       ...{ task, description: request.description, at: now(), status, infrastructure },
+      ...{ taskId: request.taskId, here: isHere(base), sandbox: request.sandbox },
+      untouched: known?.untouched ?? null,
       attempts: known?.attempts ?? [],
       strategies: known?.strategies ?? [],
       filesModified: opened === null ? [] : await modifiedSoFar(opened),

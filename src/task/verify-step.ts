@@ -192,7 +192,18 @@ function failureOf(response: VerifierResponse, log: string): string | null {
   if (response.status === 'INFRA_ERROR') return response.error_message ?? null
   if (response.fake_green !== undefined) return response.fake_green
   if (response.failed_step?.timed_out === true) return `step "${response.failed_step.name}" timed out`
-  return primaryFailure(log)
+  const failure = primaryFailure(log)
+  const details = response.manifest?.details as Partial<VerificationDetails> | undefined
+  const names = (details?.evidence ?? []).flatMap(({ failures = [] }) => failures)
+  return failure === null ? null : withNames(failure, names)
+}
+
+/** Failures of different tests often have the same words. */
+export function withNames(failure: string, names: readonly string[]): string {
+  const [first, ...more] = names
+  if (first === undefined || names.some((name) => failure.includes(name))) return failure
+  const rest = more.length === 0 ? '' : ` and ${more.length} more`
+  return shorten(`test ${JSON.stringify(shorten(first, 100))}${rest}: ${failure}`, maxChars)
 }
 
 const maxChars = 300
@@ -220,9 +231,21 @@ export function primaryFailure(log: string): string | null {
     .filter((line) => line !== '')
   const output = lines.filter((line) => !frame.test(line) && !harmless.test(line))
   for (const kind of kinds) {
-    const found = output.find((line) => kind.test(line))
-    if (found !== undefined) return shorten(found, maxChars)
+    const found = output.findIndex((line) => kind.test(line))
+    if (found >= 0) return shorten(withValues(output.slice(found)), maxChars)
   }
   const last = output.at(-1) ?? lines.at(-1)
   return last === undefined ? null : shorten(last, maxChars)
+}
+
+const maxValueLines = 6
+
+/** The line with the message and the values that follow it: those of `node:assert`, also as TAP. */
+function withValues([line = '', ...after]: readonly string[]): string {
+  const first = line.replace(/^error: (?:\|-|(?='))/, '')
+  if (first === line && !/[a-z]:$/.test(line)) return line
+  if (first.startsWith("'")) return first
+  const end = after.findIndex((each) => /^at /.test(each) || (first === '' && /^[a-z]+: '/.test(each)))
+  const values = after.slice(0, end < 0 ? maxValueLines : Math.min(end, maxValueLines))
+  return [first, ...values.filter((each) => each !== '+ actual - expected')].join(' ').trim()
 }

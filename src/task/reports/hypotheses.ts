@@ -55,14 +55,28 @@ function diagnosed({ diagnosis }: StuckFacts): Hypothesis | null {
   }
 }
 
-function sameFailure({ attempts, strategies }: StuckFacts): Hypothesis | null {
+function sameFailure({ attempts, strategies, untouched, filesModified }: StuckFacts): Hypothesis | null {
   const [text, count] = mostFrequent(failuresOf(attempts))
   if (text === null || count < 2) return null
+  const own = filesModified.filter((path) => namesFile(text, path))
+  const before = {
+    PASS: ' The untouched tree passed, so look for the cause in the changes.',
+    FAIL:
+      untouched?.failure === text && own.length === 0
+        ? ' The untouched tree failed in the same way, so its cause may lie outside what was changed.'
+        : '',
+    INFRA_ERROR: '',
+  }[untouched?.status ?? 'INFRA_ERROR']
+  const named = own.length === 0 ? '' : ` It names ${own.join(', ')}, which the task changed.`
   return {
-    title: `One failure survived ${count} of ${attempts.length} attempts`,
-    text: `"${text}" came back after every change, under ${counted(strategies.length, 'strategy', 'strategies')}. Its cause lies outside what was changed.`,
-    investigation: `Reproduce it by hand on the commit before the task. If it fails there too, the task did not cause it. Compare the logs of ${runsWith(attempts, text)}.`,
+    title: `One failure came back in ${count} of ${attempts.length} verifications`,
+    text: `"${text}" came back under ${counted(strategies.length, 'strategy', 'strategies')}.${before}${named}`,
+    investigation: `Compare the logs of ${runsWith(attempts, text)}, and look for what the changes before them have in common.`,
   }
+}
+
+function namesFile(text: string, path: string): boolean {
+  return text.split(/[\s"'`():,;]+/).some((word) => word === path || word.endsWith(`/${path}`))
 }
 
 function untouchedFiles({ lastLog, filesModified }: StuckFacts): Hypothesis | null {
@@ -92,13 +106,23 @@ function changedTests({ filesModified }: StuckFacts): Hypothesis | null {
 }
 
 function alternatingFailures({ attempts }: StuckFacts): Hypothesis | null {
-  const kinds = [...new Set(failuresOf(attempts))]
+  const all = failuresOf(attempts)
+  const kinds = [...new Set(all)]
   if (kinds.length < 2) return null
-  return {
-    title: 'Two requirements contradict each other',
-    text: `${kinds.length} different failures alternated, among them "${kinds[0]}" and "${kinds[1]}": fixing one may bring back the other.`,
-    investigation: 'Find the smallest input for which both pass, or decide which requirement to drop.',
-  }
+  const among = `among them "${kinds[0]}" and "${kinds[1]}"`
+  // The same failure again, after another one.
+  const isBack = all.some((text, index) => text !== all[index - 1] && all.indexOf(text) < index)
+  return isBack
+    ? {
+        title: 'Two requirements contradict each other',
+        text: `${kinds.length} different failures alternated, ${among}: fixing one may bring back the other.`,
+        investigation: 'Find the smallest input for which both pass, or decide which requirement to drop.',
+      }
+    : {
+        title: 'Each change led to another failure',
+        text: `${kinds.length} different failures followed each other, ${among}.`,
+        investigation: 'Compare the failures: see which of them the changes came closest to fixing.',
+      }
 }
 
 /** For a single failure, or failures without a reason. */
@@ -118,12 +142,13 @@ function oddFailure({ attempts, infrastructure }: StuckFacts): Hypothesis | null
   }
 }
 
-function firstStep({ failedStep, attempts }: StuckFacts): Hypothesis | null {
+function firstStep({ failedStep, attempts, untouched, sandbox }: StuckFacts): Hypothesis | null {
   if (failedStep === undefined || failedStep.index !== 0 || attempts.length < 2) return null
+  if (untouched?.status === 'PASS') return null
   return {
-    title: `No step after "${failedStep.name}" ever ran`,
-    text: `\`${failedStep.command}\` is the first step, and it ended with exit code ${failedStep.exit_code ?? 'unknown'}${failedStep.timed_out ? ' at its time limit' : ''} in the last run.`,
-    investigation: `Run \`${failedStep.command}\` in the same image by hand: it may lack a dependency, a file that git ignores, or the network.`,
+    title: `The last verification ended in its first step, "${failedStep.name}"`,
+    text: `\`${failedStep.command}\` ended with exit code ${failedStep.exit_code ?? 'unknown'}${failedStep.timed_out ? ' at its time limit' : ''}.`,
+    investigation: `Run \`${failedStep.command}\` by hand. If it passes there, the sandbox (${sandbox}) may lack a dependency, a file that git ignores, or the network.`,
   }
 }
 
@@ -137,14 +162,31 @@ function contradiction({ task }: StuckFacts): Hypothesis | null {
   }
 }
 
-function wrongVerification({ failedStep, attempts }: StuckFacts): Hypothesis | null {
+function wrongVerification({ failedStep, attempts, untouched }: StuckFacts): Hypothesis {
   const what =
     failedStep === undefined ? 'the verification' : `\`${failedStep.command}\` (step "${failedStep.name}")`
-  return {
-    title: 'The verification itself is broken',
-    text: `${counted(attempts.length, 'verification')} ${attempts.length === 1 ? 'does' : 'do'} not show whether ${what} passes without the changes of the task.`,
-    investigation:
-      'Stash the changes and run gantry verify: if it fails there, fix agent.yaml or the environment first.',
+  const title = 'The verification itself is broken'
+  switch (untouched?.status) {
+    case 'PASS':
+      return {
+        title: 'A step demands what the task has to change',
+        text: 'Every step passed on the untouched tree, so the steps can work.',
+        investigation: `Read what ${what} checks, and whether the task says that this changes.`,
+      }
+    case 'FAIL':
+      return {
+        title,
+        text: `The untouched tree failed too${untouched.failure === null ? '' : `: "${untouched.failure}"`}.`,
+        investigation:
+          'If the task does not have to fix this, fix agent.yaml or the environment first. gantry verify runs the steps on your tree.',
+      }
+    default:
+      return {
+        title,
+        text: `${counted(attempts.length, 'verification')} ${attempts.length === 1 ? 'does' : 'do'} not show whether ${what} passes without the changes of the task.`,
+        investigation:
+          'Run gantry verify on a tree without the changes: if it fails there, fix agent.yaml or the environment first.',
+      }
   }
 }
 
@@ -199,6 +241,13 @@ export interface StuckFacts {
   readonly at: Date
   readonly status: 'STUCK' | 'INFRA_ERROR'
   readonly infrastructure: InfrastructureFault | null
+  readonly taskId: string
+  /** The task worked in the user's tree. */
+  readonly here: boolean
+  /** Name of the sandbox that ran the verifications. */
+  readonly sandbox: string
+  /** The steps on the untouched tree; null when they did not run. */
+  readonly untouched: { readonly status: AttemptRecord['status']; readonly failure: string | null } | null
   readonly attempts: readonly AttemptRecord[]
   readonly strategies: readonly string[]
   readonly filesModified: readonly string[]

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { createFixture } from 'fs-fixture'
 import { describe, expect, test } from 'vitest'
 import type { AttemptRecord, ParsedTask } from '../contract.ts'
-import { primaryFailure } from '../verify-step.ts'
+import { primaryFailure, withNames } from '../verify-step.ts'
 import { filesInLog, hypotheses, type StuckFacts } from './hypotheses.ts'
 import { readStuckReport, stuckReport, stuckReportName } from './stuck-report.ts'
 import { successSummary } from './success-summary.ts'
@@ -35,6 +35,10 @@ const facts: StuckFacts = {
   at: new Date('2026-01-02T03:04:05Z'),
   status: 'STUCK',
   infrastructure: null,
+  taskId: 'task_1',
+  here: false,
+  sandbox: 'bubblewrap 0.8.0',
+  untouched: null,
   attempts: Array.from({ length: 12 }, (_, n) =>
     attempt(n + 1, n % 2 === 0 ? 'TypeError: x | y' : 'AssertionError: 1 != 2'),
   ),
@@ -77,6 +81,21 @@ describe('the line that best explains the failure', () => {
       "main.o: undefined reference to `f'\ncollect2: error: ld returned 1",
       "main.o: undefined reference to `f'",
     ],
+    [
+      'the values of node:assert',
+      '✖ adds (2ms)\n  AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n\n  2 !== 3\n\n      at a.js:2:27',
+      'AssertionError [ERR_ASSERTION]: Expected values to be strictly equal: 2 !== 3',
+    ],
+    [
+      'the difference of node:assert',
+      'AssertionError [ERR_ASSERTION]: Expected values to be strictly deep-equal:\n+ actual - expected\n\n  {\n+   a: 1\n-   a: 2\n  }\n\n    at a.js:1:1',
+      'AssertionError [ERR_ASSERTION]: Expected values to be strictly deep-equal: { +   a: 1 -   a: 2 }',
+    ],
+    [
+      'the values in TAP',
+      "not ok 1 - adds\n  ---\n  duration_ms: 3.8\n  type: 'test'\n  error: |-\n    Expected values to be strictly equal:\n\n    2 !== 3\n\n  code: 'ERR_ASSERTION'\n",
+      'Expected values to be strictly equal: 2 !== 3',
+    ],
     ['TAP', 'ok 1 - a\nnot ok 2 - b\n', 'not ok 2 - b'],
     ['Go', '=== RUN\n--- FAIL: TestX (0.00s)\nFAIL\n', '--- FAIL: TestX (0.00s)'],
     ['a shell', 'sh: 1: pytest: not found', 'sh: 1: pytest: not found'],
@@ -94,6 +113,71 @@ describe('the line that best explains the failure', () => {
     expect(primaryFailure('\n\n')).toBeNull()
     expect(primaryFailure(`Error: ${'x'.repeat(10_000)}`)).toHaveLength(300)
   })
+})
+
+test('a failure has the names of the tests, unless its line has one', () => {
+  expect(withNames('AssertionError: 1 != 2', [])).toBe('AssertionError: 1 != 2')
+  expect(withNames('AssertionError: 1 != 2', ['adds'])).toBe('test "adds": AssertionError: 1 != 2')
+  expect(withNames('Error: x', ['a', 'b', 'c'])).toBe('test "a" and 2 more: Error: x')
+  expect(withNames('not ok 1 - adds', ['adds'])).toBe('not ok 1 - adds')
+})
+
+describe('a stuck report and the untouched tree', () => {
+  const of = (
+    untouched: StuckFacts['untouched'],
+    failure = 'TOMLError: x',
+    changes: Partial<StuckFacts> = {},
+  ) =>
+    stuckReport({
+      ...facts,
+      untouched,
+      diagnosis: null,
+      lastLog: '',
+      task: { ...task, mustPreserve: [], nonGoals: [], boundaries: [] },
+      attempts: Array.from({ length: 12 }, (_, n) => attempt(n + 1, failure)),
+      failedStep: {
+        ...{ index: 0, name: 'test', command: 'npm test' },
+        ...{ exit_code: 1, timed_out: false, duration_ms: 1 },
+      },
+      ...changes,
+    })
+  const green = { status: 'PASS', failure: null } as const
+
+  test('a green one never has the cause outside or a broken verification', () => {
+    const text = of(green)
+    expect(text).toContain('"TOMLError: x" came back under 2 strategies. The untouched tree passed, so')
+    expect(text).not.toMatch(/outside what was changed|do not show whether|is broken|Stash|first step/)
+    expect(text).toContain('Every step passed on the untouched tree')
+  })
+
+  test('a red one may have the cause outside only if it failed in the same way and names no changed file', () => {
+    const red = (failure: string) => ({ status: 'FAIL', failure }) as const
+    expect(of(red('TOMLError: x'))).toContain('may lie outside what was changed')
+    expect(of(red('TOMLError: x'))).toContain('The untouched tree failed too: "TOMLError: x".')
+    expect(of(red('another'))).not.toContain('outside what was changed')
+    const named = 'ERROR: /workspace/pyproject.toml: Cannot overwrite a value'
+    const text = of(red(named), named, { filesModified: ['pyproject.toml'] })
+    expect(text).toContain('It names pyproject.toml, which the task changed.')
+    expect(text).not.toContain('outside what was changed')
+  })
+
+  test('it names the sandbox and no image, and says where the changes are', () => {
+    const text = of(null)
+    expect(text).toContain('the sandbox (bubblewrap 0.8.0) may lack')
+    expect(text).not.toContain('image')
+    expect(text).toContain('See the changes so far with: gantry task show task_1 --diff')
+    expect(of(null, 'x', { here: true })).toContain('The changes so far are in your tree.')
+    expect(of(null, 'x', { filesModified: [] })).not.toContain('changes so far')
+  })
+})
+
+test('failures alternated only if one came back after another', () => {
+  const titles = (...failures: string[]) =>
+    hypotheses({ ...facts, attempts: failures.map((text, n) => attempt(n + 1, text)) }).map(
+      ({ title }) => title,
+    )
+  expect(titles('a', 'b', 'a')).toContain('Two requirements contradict each other')
+  expect(titles('a', 'a', 'b')).toContain('Each change led to another failure')
 })
 
 test('a log points to files of the repository, each listed once', () => {
@@ -140,19 +224,27 @@ test('an infrastructure error does not invalidate earlier verifications', () => 
 
 test('there are always at least three hypotheses', () => {
   const failure = fc.option(fc.string({ minLength: 1 }))
+  const baselines = [null, { status: 'PASS', failure: null }, { status: 'FAIL', failure: 'x' }] as const
   fc.assert(
-    fc.property(fc.array(failure), fc.boolean(), fc.string(), (failures, isInfra, lastLog) => {
-      const found = hypotheses({
-        ...facts,
-        task: { ...task, mustPreserve: [], nonGoals: [], boundaries: [] },
-        attempts: failures.map((text, n) => attempt(n + 1, text)),
-        infrastructure: isInfra ? { source: 'Docker', message: 'gone', advice: 'start it' } : null,
-        filesModified: [],
-        diagnosis: null,
-        lastLog,
-      })
-      expect(found.length).toBeGreaterThanOrEqual(3)
-    }),
+    fc.property(
+      fc.array(failure),
+      fc.boolean(),
+      fc.string(),
+      fc.constantFrom(...baselines),
+      (failures, isInfra, lastLog, untouched) => {
+        const found = hypotheses({
+          ...facts,
+          task: { ...task, mustPreserve: [], nonGoals: [], boundaries: [] },
+          attempts: failures.map((text, n) => attempt(n + 1, text)),
+          infrastructure: isInfra ? { source: 'Docker', message: 'gone', advice: 'start it' } : null,
+          filesModified: [],
+          diagnosis: null,
+          lastLog,
+          untouched,
+        })
+        expect(found.length).toBeGreaterThanOrEqual(3)
+      },
+    ),
   )
 })
 

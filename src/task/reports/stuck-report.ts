@@ -96,10 +96,17 @@ function constraintsOf({ mustPreserve, nonGoals, boundaries }: StuckFacts['task'
   ]
 }
 
-function statusOf({ status, attempts, infrastructure }: StuckFacts): string {
-  if (status === 'INFRA_ERROR')
-    return `INFRA_ERROR: ${oneLine(infrastructure?.message ?? 'the infrastructure failed')}, after ${counted(attempts.length, 'verification')}. The changes made so far are in the working tree.`
-  return `STUCK: no success in ${counted(attempts.length, 'verification')}. The changes of the last attempt are in the working tree.`
+function statusOf(facts: StuckFacts): string {
+  const { status, attempts, infrastructure, filesModified, here, taskId } = facts
+  const count = counted(attempts.length, 'verification')
+  const what =
+    status === 'INFRA_ERROR'
+      ? `INFRA_ERROR: ${oneLine(infrastructure?.message ?? 'the infrastructure failed')}, after ${count}.`
+      : `STUCK: no success in ${count}.`
+  if (filesModified.length === 0) return what
+  return here
+    ? `${what} The changes so far are in your tree.`
+    : `${what} Your tree is as you left it. See the changes so far with: gantry task show ${taskId} --diff`
 }
 
 /** What a retry knows about earlier attempts: only the report, no conversation and no snapshot. */

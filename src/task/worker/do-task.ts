@@ -256,6 +256,7 @@ async function reportRefused(
     at: systemClock.now(),
     status: 'INFRA_ERROR',
     infrastructure: { source: 'Start check', message, advice: `Fix it, then: gantry task retry ${id}` },
+    ...{ taskId: id, here: false, sandbox: '', untouched: null },
     ...{ attempts: [], strategies: [], filesModified: [], corrections: [], lastLog: '', diagnosis: null },
   })
   writeFileAtomic(run.reportPath(stuckReportName), text)
