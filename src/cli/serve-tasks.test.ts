@@ -47,6 +47,19 @@ test('a retry that can start is queued with the settings of the task', async () 
   expect(queue.list({ states: ['QUEUED'] })).toHaveLength(1)
 })
 
+test('a submitted task lets the Editor ask for as long as its body says', async () => {
+  const { submitter, repository, root } = ended()
+  writeFileSync(join(repository, 'agent.yaml'), agentYaml)
+  const { options } = await submitter.submit({
+    ...{ repository, description: 'Add a flag.', dry_run: false, verbose: false },
+    ...{ agent: `scripted:${join(root, 'editor.yaml')}`, model: `scripted:${join(root, 'model.yaml')}` },
+    sandbox: 'host',
+    questions: '1m',
+  })
+  expect(options).toMatchObject({ answer_timeout_ms: 60_000 })
+  expect(options).not.toHaveProperty('questions')
+})
+
 test('a task without a sandbox is rejected unless the server allows it', async () => {
   const { submitter, id, queue, repository } = ended(false)
   writeFileSync(join(repository, 'agent.yaml'), agentYaml)

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { loadProject } from '../config/load.ts'
+import { parseDuration } from '../core/duration.ts'
 import { GantryError } from '../core/error.ts'
 import { defined } from '../core/json-fields.ts'
 import { createRedaction } from '../core/redaction.ts'
@@ -175,10 +176,11 @@ export function taskSubmitter(
     return task
   }
   return {
-    submit: ({ description, repository, dry_run, verbose, ...options }) =>
-      queued({
-        ...{ repository, description, dryRun: dry_run, verbose, options: defined(options) },
-      }),
+    submit: ({ description, repository, dry_run, verbose, questions, ...rest }) => {
+      const answer_timeout_ms = questions === undefined ? undefined : (parseDuration(questions) ?? undefined)
+      const options = defined({ ...rest, answer_timeout_ms })
+      return queued({ repository, description, dryRun: dry_run, verbose, options })
+    },
     retry: (id) => queued(continuedSubmission('retry', known(id))),
     apply: (id) =>
       known(id).dry_run ? queued(continuedSubmission('apply', known(id))) : settled(id, 'applied'),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseDuration } from '../core/duration.ts'
 import { sandboxNames } from '../sandboxes/contract.ts'
 import { taskStates } from '../store/queue/contract.ts'
 import { parseRunId } from '../store/run-id.ts'
@@ -68,6 +69,13 @@ export const newTaskSchema = named(
     model: words.optional().meta({ description: 'As provider:model.' }),
     sandbox: z.enum(['auto', ...sandboxNames]).optional(),
     max_cost_usd: z.number().positive().max(1_000_000).optional(),
+    questions: z
+      .string()
+      .refine((text) => (parseDuration(text) ?? 0) > 0, {
+        error: 'is not a duration such as 10m: write a number and ms, s, m, h or d',
+      })
+      .optional()
+      .meta({ description: 'Let the Editor ask, and wait this long for an answer, such as 10m.' }),
     here: z.boolean().optional().meta({
       description: 'Work in the tree of the repository instead of one of its own.',
     }),

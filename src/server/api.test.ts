@@ -64,7 +64,7 @@ test('application and document have exactly the routes of the table', () => {
 test('a task is submitted with all its options and can be read', async () => {
   const lab = openServerLab()
   const { ask, post } = labApp(lab)
-  const body = { description: 'Fix the bug', repository: lab.repository, dry_run: true }
+  const body = { description: 'Fix the bug', repository: lab.repository, dry_run: true, questions: '1m' }
   const response = await post('/v1/tasks', body)
   expect(response.status).toBe(201)
   const task = await documented('submitTask', response)
@@ -102,6 +102,7 @@ test.each([
   ['another type', { description: ['x'] }, 'description: expected a string, received a list'],
   ['a misspelt key', { description: 'Fix it', dryrun: true }, "unknown key 'dryrun'"],
   ['a cost of nothing', { description: 'Fix it', max_cost_usd: 0 }, 'max_cost_usd'],
+  ['a time without a unit', { description: 'Fix it', questions: '10' }, 'questions: is not a duration'],
   ['an unknown sandbox', { description: 'Fix it', sandbox: 'jail' }, 'sandbox'],
 ])('refuses a task with %s and says why', async (_, body, message) => {
   const lab = openServerLab()

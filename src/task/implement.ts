@@ -103,6 +103,8 @@ async function answerOfUser(active: ActiveTask, { account }: KeptEdit): Promise<
     }
     return hasUnheard(active)
   })
+  if (!isAnswered)
+    active.emit({ kind: 'note', level: 'warning', message: 'No answer in time. The Editor decides alone.' })
   return { kind: 'told', question, isAnswered }
 }
 

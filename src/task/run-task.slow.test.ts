@@ -559,6 +559,8 @@ describe('messages of the user', () => {
       },
     )
     expect(of(events, 'question')).toMatchObject([{ text: 'Plus or minus?' }])
+    const late = of(events, 'note').filter(({ message }) => message.startsWith('No answer in time'))
+    expect(late).toHaveLength(answers.length === 0 ? 1 : 0)
     expect(end).toMatchObject({ state: 'SUCCESS', attempts: 1 })
   })
 })

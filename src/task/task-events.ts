@@ -1,4 +1,4 @@
-import type { TaskQueue } from '../store/queue/contract.ts'
+import type { TaskQueue, TaskRecord } from '../store/queue/contract.ts'
 import type { TaskEvent } from './contract.ts'
 
 const page = 1_000
@@ -11,6 +11,15 @@ export function* taskEvents(queue: Pick<TaskQueue, 'events'>, taskId: string, af
     afterId = events.at(-1)?.id ?? afterId
     if (events.length < page) return
   }
+}
+
+/** The question of the Editor whose answer a running task waits for; null when there is none. */
+export function openQuestion(queue: Pick<TaskQueue, 'events'>, { id, state }: TaskRecord): string | null {
+  if (state !== 'RUNNING') return null
+  let text: string | null = null
+  // A task that waits has no other events.
+  for (const { event } of taskEvents(queue, id)) text = event.kind === 'question' ? event.text : null
+  return text
 }
 
 /** The diff after the task's last edit, or after the last one before a verification; null when there is none. */

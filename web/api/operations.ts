@@ -27,7 +27,7 @@ import type { QueueStatus } from '../../src/store/trial-queue/why-waiting.ts'
 export type { QueueStatus }
 
 export type Error = { readonly "error": { readonly "code": string; readonly "message": string; readonly "hint": string | null } }
-export type NewTask = { readonly "description": string; readonly "repository": string; readonly "dry_run"?: boolean; readonly "verbose"?: boolean; readonly "agent"?: string; readonly "model"?: string; readonly "sandbox"?: "auto" | "docker" | "bubblewrap" | "host"; readonly "max_cost_usd"?: number; readonly "here"?: boolean; readonly "with_changes"?: boolean; readonly "apply"?: boolean }
+export type NewTask = { readonly "description": string; readonly "repository": string; readonly "dry_run"?: boolean; readonly "verbose"?: boolean; readonly "agent"?: string; readonly "model"?: string; readonly "sandbox"?: "auto" | "docker" | "bubblewrap" | "host"; readonly "max_cost_usd"?: number; readonly "questions"?: string; readonly "here"?: boolean; readonly "with_changes"?: boolean; readonly "apply"?: boolean }
 export type Message = { readonly "text": string }
 export type CommitRequest = { readonly "branch"?: string; readonly "message"?: string }
 export type Commit = { readonly "task_id": string; readonly "branch": string; readonly "commit": string; readonly "title": string; readonly "body": string }

@@ -119,6 +119,12 @@ test('the prompt, the workspace and further instructions reach the model', async
   expect(outcome.finalText).toBe('Ita.')
 })
 
+test('the instructions leave it to the task whether there is a way to ask', async () => {
+  const rules = [{ when: { system: 'only where the task says how to ask' }, turns: [{ text: 'Yes.' }] }]
+  const { outcome } = await play({ turns: [{ text: 'no' }], rules })
+  expect(outcome.finalText).toBe('Yes.')
+})
+
 test('commands see exactly the given environment', async () => {
   const { read, request } = await play({ turns: [{ calls: [{ run: 'env > env.txt' }] }, { text: 'ok' }] })
   const seen = Object.fromEntries(

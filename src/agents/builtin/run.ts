@@ -143,7 +143,7 @@ function withHooks(tool: Tool, hooks: AgentHooks | undefined, halt: Halt): Tool 
 
 /** The instructions for every task. */
 export function systemPrompt(workspace: string, additions: readonly (string | null | undefined)[]): string {
-  const text = `You are a coding agent. You work in the directory ${workspace}, by yourself: nobody answers questions, so decide and go on.
+  const text = `You are a coding agent. You work in the directory ${workspace}. The user does not answer while you work, so decide and go on. End with a question only where the task says how to ask.
 
 - Look before you change: find the files that matter with list and search, and read them.
 - Change files with edit, or with write for new ones. Paths are relative to the workspace; nothing outside it can be read or written.

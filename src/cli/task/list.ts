@@ -1,6 +1,8 @@
 import { Command, Option } from 'commander'
 import { defined } from '../../core/json-fields.ts'
+import { plainLine } from '../../report/plain-text.ts'
 import { type TaskState, taskStates } from '../../store/queue/contract.ts'
+import { openQuestion } from '../../task/task-events.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../flag-values.ts'
 import { repositoryOf } from './task-flags.ts'
@@ -30,6 +32,12 @@ export function taskListCommand(context: CliContext): Command {
         if (tasks.length === 0) return context.stdout.write('No tasks. Start one with: gantry task run "…"\n')
         const { printTasks } = await import('./print-tasks.ts')
         printTasks(tasks, store.clock.now().getTime(), context)
+        for (const task of tasks) {
+          const question = openQuestion(queue, task)
+          if (question === null) continue
+          context.stdout.write(`\n${task.id} asks: ${plainLine(question)}\n`)
+          context.stdout.write(`Answer with: gantry task tell ${task.id} "…"\n`)
+        }
       })
     })
 }

@@ -8,7 +8,7 @@ import { formatCost } from '../../report/quantity.ts'
 import type { Store } from '../../store/contract.ts'
 import type { QueuedTask, TaskQueue } from '../../store/queue/contract.ts'
 import { findTask } from '../../task/find-task.ts'
-import { lastDiff, taskEvents } from '../../task/task-events.ts'
+import { lastDiff, openQuestion, taskEvents } from '../../task/task-events.ts'
 import { taskReports } from '../../task/task-reports.ts'
 import { tallyFrom } from '../../task/telemetry/task-metrics.ts'
 import type { VerifierStatus } from '../../verifier/contract.ts'
@@ -53,7 +53,8 @@ function showTask(name: string, { json, diff, report }: ShowFlags, context: CliC
       const document = { task, verifications, summary, stuck_report: stuckReport, diff: changes }
       return stdout.write(`${JSON.stringify(document)}\n`)
     }
-    for (const line of lines(task, verifications, store, stdout.color)) stdout.write(`${line}\n`)
+    const question = openQuestion(queue, task)
+    for (const line of lines(task, verifications, question, store, stdout.color)) stdout.write(`${line}\n`)
     if (text !== null) stdout.write(`\n${plainText(text)}`)
     if (changes !== null) stdout.write(`\nSee the diff: gantry task show ${task.id} --diff\n`)
   })
@@ -82,6 +83,7 @@ function verificationsOf({ id, run_ids }: QueuedTask, queue: TaskQueue): readonl
 function lines(
   task: QueuedTask,
   verifications: readonly Verification[],
+  question: string | null,
   store: Store,
   color: boolean,
 ): readonly string[] {
@@ -97,6 +99,9 @@ function lines(
       'state',
       `${paintState(task.state, task.state, color)}${task.phase === null ? '' : ` ${task.phase}`}${where}`,
     ),
+    ...(question === null
+      ? []
+      : [row('question', plainLine(question)), row('answer with', `gantry task tell ${task.id} "…"`)]),
     row('repository', plainLine(task.repository)),
     ...(task.error_message === null ? [] : [row('why', plainLine(task.error_message))]),
     ...(task.current_attempt === 0 ? [] : [row('attempts', `${task.current_attempt} of 12`)]),

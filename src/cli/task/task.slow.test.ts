@@ -151,6 +151,23 @@ describe('gantry task show', () => {
   })
 })
 
+test('a question that waits is shown with how to answer it, until it is answered', async () => {
+  const begin = (queue: TaskQueue): string => {
+    const { id } = submitTask(queue, { repository: app, description: 'Fix the sum.' })
+    queue.claim()
+    const question = { kind: 'question', text: 'Plus or minus?', timeout_ms: 60_000 }
+    queue.append(id, { ts: 1, task_id: id, ...question }, 'milestone')
+    return id
+  }
+  const id = inQueue(begin)
+  const shown = async () => [(await task('show', id)).stdout, (await task('list')).stdout]
+  const [one, all] = await shown()
+  expect(one).toContain(`question      Plus or minus?\nanswer with   gantry task tell ${id} "…"\n`)
+  expect(all).toContain(`${id} asks: Plus or minus?\nAnswer with: gantry task tell ${id} "…"\n`)
+  await task('tell', id, 'Plus.')
+  for (const text of await shown()) expect(text).not.toContain('minus?')
+})
+
 describe('gantry task logs', () => {
   const call = (tool: string, more: object): TaskStep => ({
     kind: 'agent',
