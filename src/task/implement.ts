@@ -18,6 +18,7 @@ import {
   putBackForbidden,
   putGuardedBack,
 } from './editor/put-back.ts'
+import { refusedMark } from './editor/refused-calls.ts'
 import { missingTests, testInventory } from './editor/test-inventory.ts'
 import { weakerChecks } from './find-weakenings.ts'
 import { placesOf } from './open-workspace.ts'
@@ -129,7 +130,10 @@ export async function adopt(active: ActiveTask, files: readonly string[]): Promi
 export function unchanged({ known }: ActiveTask): TaskHalt {
   const said =
     known.account === '' ? '' : `. The Editor says: ${shorten(known.account.replaceAll(/\s+/g, ' '), 300)}`
-  return new TaskHalt({ kind: 'unchanged', reason: `no file was changed${said}` })
+  const refused = known.notes.filter((note) => note.startsWith(refusedMark))
+  const most = refused.length > 1 ? ` (and ${refused.length - 1} more)` : ''
+  const why = refused.length === 0 ? '' : `; ${refused[0]}${most}`
+  return new TaskHalt({ kind: 'unchanged', reason: `no file was changed${why}${said}` })
 }
 
 export function announceChange({ emit, known }: ActiveTask): void {

@@ -109,6 +109,8 @@ test('real Scouts, builtin Editor and real Verifier complete a task with its ini
   expect(manifest.commands_executed).toMatchObject([{ command: 'sh check.sh', exit_code: 0 }])
   const notes = events.flatMap((event) => (event.kind === 'note' ? [event.message] : []))
   expect(notes.join('\n')).toContain('agent.yaml has changed since the task began')
+  expect(notes).toContainEqual(expect.stringMatching(/^refused: write agent\.yaml: .*must not change/))
+  expect(end.summary).toContain('refused: write agent.yaml')
   // The user's change stays, the Editor's is refused.
   expect(readFileSync(join(repository, 'agent.yaml'), 'utf8')).toBe('verification: {}\n')
   const denied = events.flatMap((event) =>
@@ -117,6 +119,18 @@ test('real Scouts, builtin Editor and real Verifier complete a task with its ini
   expect(denied).toEqual([expect.stringContaining('agent.yaml')])
   // Conversations are not stored.
   expect(events.some((event) => event.kind === 'agent' && event.event.event === 'message')).toBe(false)
+})
+
+test('a task whose only call was refused says so in its end', async () => {
+  const shell = { name: 'run', input: { command: 'echo evil > agent.yaml' } }
+  const { end } = await runReal({
+    ...{ files: { ...project, 'check.sh': adds }, sandbox: 'host', here: true },
+    answers: [...answers.slice(0, 2), { match: 'Change this repository', calls: [shell] }, { text: 'Done.' }],
+  })
+  expect(end.state).toBe('NO_CHANGE')
+  expect(end.reason).toMatch(
+    /^no file was changed; refused: run echo evil > agent\.yaml: .*must not change/,
+  )
 })
 
 const install =

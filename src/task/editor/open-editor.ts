@@ -22,6 +22,7 @@ import { rules } from '../../rules/index.ts'
 import { infra } from '../task-halt.ts'
 import type { EditorTurn, TaskSite } from '../task-request.ts'
 import { type EditorPlace, editorSandbox, engineForProgram } from './editor-sandbox.ts'
+import { refusedLine, refusedSince } from './refused-calls.ts'
 import { type EditorWriteLimits, editorWriteLimits, protectedNames } from './write-limits.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
@@ -95,8 +96,11 @@ export async function openEditor(given: EditorOptions, site: TaskSite): Promise<
   }
   const edit = async (turn: EditorTurn): Promise<AgentOutcome> => {
     await using _hooks = await guarded?.installHooks()
-    const hooks = toToolCall === null ? null : hooksOf(options, site, { turn, env, writeLimits, toToolCall })
-    return await runLinkedAgent({
+    const refused: string[] = []
+    const hooks =
+      toToolCall === null ? null : hooksOf(options, site, { turn, env, writeLimits, toToolCall, refused })
+    const since = new Date().toISOString()
+    const outcome = await runLinkedAgent({
       driver: agent.driver,
       modelLink:
         modelLink === null
@@ -119,10 +123,15 @@ export async function openEditor(given: EditorOptions, site: TaskSite): Promise<
       ...(hooks !== null && { hooks }),
       sandbox: await inside(String(turn.number)),
     })
+    if (hooks === null) refused.push(...refusedSince(guardHome(options.host), root, since))
+    if (refused.length === 0) return outcome
+    return { ...outcome, warnings: [...(outcome.warnings ?? []), ...new Set(refused)].slice(0, maxWarnings) }
   }
   const kept = stack.move()
   return { edit, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
+
+const maxWarnings = 20
 
 /** The engine of the Editor's sandbox, null for none, and what changes for an agent whose process is in it. */
 async function placed(options: EditorOptions, site: TaskSite, isInProcess: boolean) {
@@ -213,11 +222,13 @@ interface Surroundings {
   readonly env: Readonly<Record<string, string>>
   readonly writeLimits: EditorWriteLimits
   readonly toToolCall: typeof builtinToolCall
+  /** Gets a line for each refused call. */
+  readonly refused: string[]
 }
 
 /** Checks the write limits before the guard. Every turn is a separate session in the ledger. */
 function hooksOf(options: EditorOptions, site: TaskSite, around: Surroundings): AgentHooks {
-  const { turn, env, writeLimits, toToolCall } = around
+  const { turn, env, writeLimits, toToolCall, refused } = around
   const { own = [], hookBin = null } = options.guarded ?? {}
   const guard = guardHooks({
     guard: openGuard({ rules, guardHome: guardHome(options.host), env, own, hookBin }),
@@ -231,9 +242,10 @@ function hooksOf(options: EditorOptions, site: TaskSite, around: Surroundings): 
   return {
     ...guard,
     beforeTool: async (call) => {
-      const decision = await edge.beforeTool?.(call)
-      if (decision?.kind === 'deny') return decision
-      return (await guard.beforeTool?.(call)) ?? { kind: 'allow' }
+      const first = await edge.beforeTool?.(call)
+      const decision = first?.kind === 'deny' ? first : await guard.beforeTool?.(call)
+      if (decision?.kind === 'deny') refused.push(options.redaction.text(refusedLine(call, decision.reason)))
+      return decision ?? { kind: 'allow' }
     },
   }
 }
