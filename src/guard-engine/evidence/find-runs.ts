@@ -17,7 +17,6 @@ import { lastCommandOf, onlyCommandOf, taskScript } from './coverage/task-script
 import { hasErrors, innerScript, parsedInside, strictScript } from './inner-script.ts'
 import {
   type FoundRun,
-  isChoosing,
   matchCommand,
   partKey,
   type RunDoubt,
@@ -365,11 +364,8 @@ function endsWith({ commands, operators }: AndOr, end: number, parts: readonly s
 function doubtOf(state: ScriptState | null, place: RunPlace): RunDoubt | null {
   if (state === null) return null
   const { changed, directory } = state
-  if (changed !== null) {
-    const [, name = ''] = /`(\w+)(?:=[^`]*)?`(?:(?: is set)? before it)?$/.exec(changed) ?? []
-    const text = `may not be what it says, because ${changed}`
-    return { kind: 'changed', text, ...(isChoosing(name) && { isSteered: true }) }
-  }
+  if (changed !== null)
+    return { kind: 'changed', isSteered: true, text: `may not be what it says, because ${changed}` }
   if (directory === null)
     return {
       kind: 'directory',

@@ -169,7 +169,8 @@ export function matchCommand(
     const started = whyNotCovered(each, startedBy(outer.words, place), place)
     if (started === null) {
       const text = `was started by \`${posix.basename(outer.words[0] ?? '').slice(0, 40)}\`, ${perhapsLess}`
-      found.push({ wanted: each, why: { kind: 'other', text }, limited: true })
+      const why = steeringOf(outer, place) ?? { kind: 'other', text }
+      found.push({ wanted: each, why, limited: true })
       continue
     }
     const isSameProgram = each.words[0] === inner.words[0]
@@ -229,16 +230,12 @@ export function steeringOf({ assignments }: SimpleCommand, { free }: CoveragePla
   const names = assignments.filter((each) => !isHarmlessAssignment(each.text, free)).map(({ name }) => name)
   if (names.length === 0) return null
   const text = `ran with ${names.join(', ')} set for it, which can change what it does`
-  return { kind: 'changed', text, ...(names.some(isChoosing) && { isSteered: true }) }
+  return { kind: 'changed', text, ...(names.some((name) => choosing.test(name)) && { isSteered: true }) }
 }
 
 /** Variables that hand options to a runner, or whose names say that something is left out. */
-export function isChoosing(name: string): boolean {
-  return choosing.test(name)
-}
-
 const choosing =
-  /OPT(?:ION)?S?$|FLAGS$|ARGS$|SKIP|ONLY|FILTER|SELECT|EXCLUDE|IGNORE|DISABLE|FAST|QUICK|SMOKE|SHORT|SUBSET|SHARD|MATCH|PATTERN|GREP|SUITE|MOCK|FAKE|STUB|DRY|CONFIG|^(?:PATH|SHELL|ENV|HOME|NODE_PATH|PYTHONPATH)$|^(?:BASH|LD|DYLD)_/
+  /OPT(?:ION|IMIZE)?S?$|RUNNER$|FLAGS$|ARGS$|SKIP|ONLY|FILTER|SELECT|EXCLUDE|IGNORE|DISABLE|FAST|QUICK|SMOKE|SHORT|SUBSET|SHARD|MATCH|PATTERN|GREP|SUITE|MOCK|FAKE|STUB|DRY|CONFIG|^(?:PATH|SHELL|ENV|HOME|NODE_PATH|PYTHONPATH)$|^(?:BASH|LD|DYLD)_/
 
 /** `docker compose exec -T app pytest`, `nohup pytest`, `fnm exec --using=22 -- npm test`: what a program that is not known well starts. */
 function startedBy(words: readonly string[], place: CoveragePlace): readonly Check[] {
