@@ -34,10 +34,12 @@ function columns(nowMs: number, color: boolean): Column<QueuedTask>[] {
   ]
 }
 
+export const leftByWorker = ', left by its worker'
+
 function stateText({ state, position, phase, dry_run, abandoned }: QueuedTask): string {
   const dry = dry_run ? ' (dry run)' : ''
   if (state === 'QUEUED') return `${state} ${position}${dry}`
-  if (abandoned) return `${state}, left by its worker`
+  if (abandoned) return `${state}${leftByWorker}`
   return phase === null ? `${state}${dry}` : `${state} ${phase}${dry}`
 }
 

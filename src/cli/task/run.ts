@@ -1,8 +1,9 @@
 import { Command } from 'commander'
 import { type ExitCode, exitCode } from '../../core/exit-code.ts'
-import { plainText } from '../../report/plain-text.ts'
+import { shortenEnd } from '../../report/display-width.ts'
+import { plainLine, plainText } from '../../report/plain-text.ts'
 import type { Store } from '../../store/contract.ts'
-import type { FinalState, TaskRecord } from '../../store/queue/contract.ts'
+import type { FinalState, TaskQueue, TaskRecord } from '../../store/queue/contract.ts'
 import { loopLimits, type TaskEvent } from '../../task/contract.ts'
 import type { TaskSubmission } from '../../task/worker/submit-task.ts'
 import type { CliContext } from '../context.ts'
@@ -66,7 +67,12 @@ export async function runToEnd(
       context.stderr.write(`${task.id} waits at position ${task.position}.\n`)
     const ended = await workUntilEnded(
       task,
-      { queue, store, env: context.env, argv: ['gantry', 'task'] },
+      {
+        queue: json === true ? queue : sayingOthers(queue, task.id, context),
+        store,
+        env: context.env,
+        argv: ['gantry', 'task'],
+      },
       { signal: context.signal, onEvent: print },
     )
     const state = (ended?.state ?? 'CANCELLED') as FinalState
@@ -76,6 +82,28 @@ export async function runToEnd(
     context.setExitCode((await proposalExit(ended, store)) ?? exitCodes[state])
     if (hasWork(queue)) startWorker(context)
   })
+}
+
+/** The same queue. Says which other task of the repository this process does first, and why. */
+export function sayingOthers(
+  queue: TaskQueue,
+  own: string,
+  { stderr }: Pick<CliContext, 'stderr'>,
+): TaskQueue {
+  return {
+    ...queue,
+    claim: (options) => {
+      const claimed = queue.claim(options)
+      if (claimed !== null && claimed.task.id !== own) {
+        const { id, description } = claimed.task
+        const what = claimed.resumed
+          ? `Resumes ${id} first, left by its worker`
+          : `Does ${id} first, which was queued before`
+        stderr.write(`${what}: ${shortenEnd(plainLine(description), 80)}\n`)
+      }
+      return claimed
+    },
+  }
 }
 
 /** Of a dry run whose proposal did not pass; null for every other end. */

@@ -13,7 +13,7 @@ import { taskReports } from '../../task/task-reports.ts'
 import { tallyFrom } from '../../task/telemetry/task-metrics.ts'
 import type { VerifierStatus } from '../../verifier/contract.ts'
 import type { CliContext } from '../context.ts'
-import { paintState } from './print-tasks.ts'
+import { leftByWorker, paintState } from './print-tasks.ts'
 import { withTaskQueue } from './task-queue.ts'
 
 interface ShowFlags {
@@ -92,13 +92,11 @@ function lines(
   const row = (title: string, text: string): string => `${dim(title.padEnd(13))} ${text}`
   const tally = tallyFrom(task.metrics)
   const where = task.position === null ? '' : `, position ${task.position}`
+  const phase = task.abandoned ? leftByWorker : task.phase === null ? '' : ` ${task.phase}`
   return [
     bold(plainLine(task.description.split('\n')[0] ?? '')),
     row('task', `${task.id}${task.dry_run ? ' (dry run)' : ''}`),
-    row(
-      'state',
-      `${paintState(task.state, task.state, color)}${task.phase === null ? '' : ` ${task.phase}`}${where}`,
-    ),
+    row('state', `${paintState(task.state, task.state, color)}${phase}${where}`),
     ...(question === null
       ? []
       : [row('question', plainLine(question)), row('answer with', `gantry task tell ${task.id} "…"`)]),

@@ -11,7 +11,9 @@ import type { ClaimedTask, FinalState, TaskQueue, TaskRecord } from '../../store
 import { openQueue } from '../../store/queue/open-queue.ts'
 import type { TaskStep } from '../../task/contract.ts'
 import { submitTask } from '../../task/worker/submit-task.ts'
+import type { CliContext } from '../context.ts'
 import { taskCommand } from './index.ts'
+import { sayingOthers } from './run.ts'
 import { observedQueue, workUntilEmpty } from './work.ts'
 
 /** Checks availability without starting anything. */
@@ -241,6 +243,39 @@ test('the history forgets no task that waits for the user', async () => {
   const kept = 'Kept 1: apply, commit or drop their change, or retry those that are stuck.'
   expect((await task('history', '--clear')).stdout).toBe(`Forgot 1 ended task. ${kept}\n`)
   expect(inQueue((queue) => queue.list().map(({ id }) => id))).toEqual([waiting.id])
+})
+
+test('a task that is done first is named, and why', () => {
+  const said: string[] = []
+  const stderr = { write: (text: string) => void said.push(text) } as unknown as CliContext['stderr']
+  inQueue((queue) => {
+    const [first, second] = ['Fix\nit.', 'Fix more.'].map((description) =>
+      submitTask(queue, { repository: app, description, options }),
+    )
+    if (first === undefined || second === undefined) throw new Error('no task')
+    const watched = sayingOthers(queue, second.id, { stderr })
+    watched.claim()
+    queue.release(first.id)
+    watched.claim()
+    expect(said).toEqual([
+      expect.stringMatching(`^Does ${first.id} first, which was queued before: Fix`),
+      expect.stringMatching(`^Resumes ${first.id} first, left by its worker: Fix`),
+    ])
+    queue.end(first.id, { state: 'SUCCESS', summary: null, error_message: null })
+    watched.claim()
+    expect(said).toHaveLength(2)
+  })
+})
+
+test('a task that its worker left is called the same in the list and alone', async () => {
+  const { id } = inQueue((queue) => submitTask(queue, { repository: app, description: 'Fix it.', options }))
+  inQueue((queue) => {
+    queue.claim()
+    queue.update(id, { phase: 'IMPLEMENTING' })
+    queue.release(id)
+  })
+  for (const argv of [['list'], ['show', id]])
+    expect((await task(...argv)).stdout).toContain('RUNNING, left by its worker')
 })
 
 describe('gantry task work', () => {
