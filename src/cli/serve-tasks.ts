@@ -18,7 +18,7 @@ import { type ServeToken, serveToken } from '../server/serve-token.ts'
 import { atRest } from '../server/served-tasks.ts'
 import type { Store } from '../store/contract.ts'
 import type { QueuedTask, TaskQueue } from '../store/queue/contract.ts'
-import { applyChange, commitChange, settleChange } from '../task/apply-change.ts'
+import { applyChange, commitChange, dropChange } from '../task/apply-change.ts'
 import { checkSubmission } from '../task/validate-start.ts'
 import type { WorkerContext } from '../task/worker/do-task.ts'
 import { continuedSubmission, submitTask, type TaskSubmission } from '../task/worker/submit-task.ts'
@@ -171,7 +171,7 @@ export function taskSubmitter(
   }
   const settled = async (id: string, fate: 'applied' | 'undone' | 'dropped'): Promise<QueuedTask> => {
     const task = known(id)
-    if (fate === 'dropped') settleChange(place, task, fate)
+    if (fate === 'dropped') dropChange(place, task)
     else await applyChange(place, task, fate)
     return task
   }

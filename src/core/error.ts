@@ -14,6 +14,8 @@ const exitCodeOf = {
   INVALID_FILE: exitCode.usage,
   /** Something stored is of a version of Gantry with another format. */
   OTHER_VERSION: exitCode.usage,
+  /** What the user named is in a state that does not allow it. */
+  WRONG_STATE: exitCode.usage,
   /** Something the user named does not exist: a file, a run, an agent, a scenario. */
   NOT_FOUND: exitCode.usage,
   /** A path or link leads out of the directory it must stay in. */

@@ -50,7 +50,7 @@ test('the proposal of a dry run changes nothing until it is applied', async () =
   const before = source()
   const { id } = await tasks.submit({ description, dryRun: true, options: { sandbox: 'host' } })
   await expect(tasks.apply(id)).rejects.toMatchObject({
-    code: 'USAGE',
+    code: 'WRONG_STATE',
     message: expect.stringContaining('has no proposal'),
   })
   await tasks.work()

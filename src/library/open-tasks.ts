@@ -73,7 +73,7 @@ export function openTasks(place: TasksPlace = {}): Tasks {
     (how: 'apply' | 'retry'): Tasks['apply'] =>
     async (name, onEvent = () => {}) => {
       const task = findTask(queue, name, cwd)
-      if (how === 'retry' || task.dry_run || task.state !== 'SUCCESS')
+      if (how === 'retry' || task.dry_run)
         return runSubmission(continuedSubmission(how, task), { store, queue, env }, { signal, onEvent })
       await applyChange({ store, queue, env }, task)
       return { task, warnings: [], ...taskReports(store, task) }

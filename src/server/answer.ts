@@ -44,6 +44,7 @@ const statusOf: Partial<Record<GantryError['code'], ApiProblem['status']>> = {
   INVALID_FILE: 400,
   UNSAFE_PATH: 400,
   NOT_FOUND: 404,
+  WRONG_STATE: 409,
   LOCKED: 409,
   NO_SPACE: 507,
 }
@@ -51,7 +52,13 @@ const statusOf: Partial<Record<GantryError['code'], ApiProblem['status']>> = {
 /** null for an unknown error, which is a bug. Its details stay in the log. */
 export function problemOf(error: unknown): ApiProblem | null {
   if (!(error instanceof GantryError)) return null
-  return problem(statusOf[error.code] ?? 503, error.code.toLowerCase(), error.message, error.hint ?? null)
+  // Hints name commands; a client has requests.
+  const hint = error.hint?.replaceAll(
+    /gantry task (show|apply|commit) (\w+)(?: --(diff))?/g,
+    (_, act, id, diff) =>
+      act === 'show' ? `GET /v1/tasks/${id}${diff ? '/diff' : ''}` : `POST /v1/tasks/${id}/${act}`,
+  )
+  return problem(statusOf[error.code] ?? 503, error.code.toLowerCase(), error.message, hint ?? null)
 }
 
 export const bug: ApiProblem = problem(

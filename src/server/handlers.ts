@@ -139,12 +139,7 @@ export function handlers(options: HandlerOptions): Handlers {
           )
         return created(await submitter.retry(id))
       }),
-    applyTask: ({ id }) =>
-      withTask(id, async (task) => {
-        if (task.state !== 'SUCCESS' || task.options.here === true)
-          return problem(409, 'no_proposal', `task ${id} has no verified change and no proposal`)
-        return created(await submitter.apply(id))
-      }),
+    applyTask: ({ id }) => withTask(id, async () => created(await submitter.apply(id))),
     undoTask: ({ id }) => withTask(id, async () => ok(await submitter.undo(id))),
     dropTask: ({ id }) => withTask(id, async () => ok(await submitter.drop(id))),
     commitTask: ({ id, body }) => withTask(id, async () => created(await submitter.commit(id, body ?? {}))),

@@ -13,34 +13,84 @@ import type { TaskFilter, TaskQueue, TaskRecord } from '../store/queue/contract.
 import { type Proposal, readProposal } from './dry-run/proposal.ts'
 import { openTree } from './open-tree.ts'
 import { branchOf } from './open-workspace.ts'
+import { taskEvents } from './task-events.ts'
 import { taskReports } from './task-reports.ts'
 
 /** The change of a task that worked in its own tree is kept in its run directory, until the user applies, commits or drops it. */
 export interface ChangePlace {
   readonly store: Store
-  readonly queue: Pick<TaskQueue, 'append'>
+  readonly queue: Pick<TaskQueue, 'append' | 'events'>
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-function keptChange(store: Store, { id, state, dry_run, task_run_id }: TaskRecord): Proposal {
-  const proposal = task_run_id === null ? null : readProposal(store, task_run_id)
-  if (proposal !== null && state === 'SUCCESS' && !dry_run) return proposal
-  const why = state !== 'SUCCESS' ? `it is ${state}` : dry_run ? 'it is a dry run' : 'it worked in your tree'
-  throw new GantryError('USAGE', `task ${id} has no verified change that is kept: ${why}`, {
-    hint:
-      state === 'WEAKENED'
-        ? `Accept it first: gantry task accept ${id}`
-        : `See it with gantry task show ${id}.`,
+function verifiedChange(store: Store, task: TaskRecord): Proposal {
+  const { id, state, dry_run } = task
+  const proposal = ownChange(store, task)
+  if (state === 'WEAKENED')
+    throw new GantryError('WRONG_STATE', `task ${id} is WEAKENED`, {
+      hint: `Look at it, then accept it with gantry task accept ${id}`,
+    })
+  if (!dry_run) return proposal
+  throw new GantryError('WRONG_STATE', `task ${id} is a dry run: it has only a proposal`, {
+    hint: `Apply and verify it: gantry task apply ${id}`,
   })
 }
 
-/** Writes the change into the user's tree, or takes it out again: all of it, or nothing. Other changes in the same files stay. Returns its files. */
+/** The change or proposal that a task ended with. */
+function ownChange(store: Store, { id, state, options, task_run_id }: TaskRecord): Proposal {
+  const proposal = task_run_id === null ? null : readProposal(store, task_run_id)
+  const hasOne = state === 'SUCCESS' || state === 'WEAKENED'
+  if (proposal !== null && hasOne) return proposal
+  const why = {
+    QUEUED: 'has not started yet',
+    RUNNING: 'has not ended yet',
+    NO_CHANGE: 'changed nothing',
+    other: `is ${state}: it has no verified change`,
+    here: 'worked in your tree: its change is there',
+    gone: 'is done, but its change is not in the store any longer',
+  }
+  const kind = hasOne ? (options.here === true ? 'here' : 'gone') : state in why ? state : 'other'
+  throw new GantryError('WRONG_STATE', `task ${id} ${why[kind as keyof typeof why]}`, {
+    hint: `See it with gantry task show ${id}`,
+  })
+}
+
+/** Where the change of a task is, from its events. */
+export function changePlace(queue: Pick<TaskQueue, 'events'>, taskId: string) {
+  let [isApplied, isDropped] = [false, false]
+  let committed: { readonly branch: string; readonly commit?: string } | null = null
+  for (const { event } of taskEvents(queue, taskId, 0, 'milestone')) {
+    if (event.kind !== 'change') continue
+    if (event.what === 'dropped') isDropped = true
+    else if (event.what === 'committed')
+      committed = { branch: event.branch ?? branchOf(taskId), ...defined({ commit: event.commit }) }
+    else isApplied = event.what === 'applied'
+  }
+  return { isApplied, isDropped, committed }
+}
+
+/** For people; empty when nothing was done with it yet. */
+export function changeWords({ isApplied, isDropped, committed }: ReturnType<typeof changePlace>): string {
+  const { branch, commit } = committed ?? {}
+  const as = commit === undefined ? '' : ` as ${commit.slice(0, 10)}`
+  const words = [
+    isApplied ? 'applied to your tree' : '',
+    branch === undefined ? '' : `committed${as} on ${branch}`,
+    isDropped ? 'dropped' : '',
+  ]
+  return words.filter((word) => word !== '').join(', ')
+}
+
+/**
+ * Writes the change into the user's tree, or takes it out again: all of it, or nothing. Other changes in the same files stay. A dropped
+ * change can be applied while its run is there. `isNew`: whether the tree was written.
+ */
 export async function applyChange(
   place: ChangePlace,
   task: TaskRecord,
   fate: 'applied' | 'undone' = 'applied',
-): Promise<readonly string[]> {
-  const proposal = keptChange(place.store, task)
+): Promise<{ readonly files: readonly string[]; readonly isNew: boolean }> {
+  const proposal = verifiedChange(place.store, task)
   using scratch = temporaryDirectory('gantry-apply-')
   const { repository: root } = task
   const tree = await openTree({ dir: scratch.path, root, leaveOut: [], env: place.env })
@@ -48,33 +98,44 @@ export async function applyChange(
   const [flags, opposite] = fate === 'applied' ? [[], ['--reverse']] : [['--reverse'], []]
   const merge = (how: readonly string[]): Promise<Buffer | null> =>
     tree.merged(patch, how, proposal.commit ?? null)
-  const merged = async (): Promise<boolean> => {
+  const merged = async (): Promise<'new' | 'same' | null> => {
     const own = await merge(flags)
-    return own !== null && (await tree.apply(own)) === null
+    if (own?.length === 0) return 'same'
+    return own !== null && (await tree.apply(own)) === null ? 'new' : null
   }
-  const isDone = async (): Promise<boolean> =>
-    (await tree.apply(patch, ['--check', ...opposite])) === null || (await merge(opposite)) !== null
-  const problem = await tree.apply(patch, flags)
-  if (problem !== null && !(await merged()) && !(await isDone()))
-    throw new GantryError('USAGE', `the change cannot be ${fate}, and nothing was changed:\n${problem}`, {
-      hint:
-        fate === 'undone'
-          ? 'The same lines have changed since. Undo it by hand, with gantry task show --diff.'
-          : `The same lines have changed since. Commit it on a branch and merge: gantry task commit ${task.id}`,
-    })
-  settleChange(place, task, fate)
-  return proposal.changes.map(({ path }) => path)
+  const isThere = async (): Promise<boolean> => (await tree.apply(patch, ['--check', ...opposite])) === null
+  const isDone = async (): Promise<boolean> => (await isThere()) || (await merge(opposite)) !== null
+  const wanted = fate === 'applied'
+  const { isApplied } = changePlace(place.queue, task.id)
+  // A patch may fit twice, as one that adds a line among equal ones.
+  const isDoneBefore = isApplied === wanted && (await isThere())
+  const problem = isDoneBefore ? '' : await tree.apply(patch, flags)
+  const how = problem === null ? 'new' : isDoneBefore ? 'same' : await merged()
+  if (how === null && !(await isDone()))
+    throw new GantryError(
+      'WRONG_STATE',
+      `the change cannot be ${fate}, and nothing was changed:\n${problem}`,
+      {
+        hint:
+          fate === 'undone'
+            ? `The same lines have changed since. Undo it by hand, with gantry task show ${task.id} --diff`
+            : `The same lines have changed since. Commit it on a branch and merge: gantry task commit ${task.id}`,
+      },
+    )
+  const isNew = how === 'new'
+  if (isNew || isApplied !== wanted) settleChange(place, task, fate)
+  return { files: proposal.changes.map(({ path }) => path), isNew }
 }
 
 /** Commits the change on a new branch, on the commit that the task started from. Changes neither the tree nor the index nor HEAD, and runs no hook. */
 export async function commitChange(
   place: ChangePlace,
   task: TaskRecord,
-  { branch = branchOf(task.id), message }: { readonly branch?: string; readonly message?: string } = {},
+  { branch: named, message }: { readonly branch?: string; readonly message?: string } = {},
 ) {
-  const { patch, commit: base } = keptChange(place.store, task)
+  const { patch, commit: base } = verifiedChange(place.store, task)
   if (base == null)
-    throw new GantryError('USAGE', `task ${task.id} did not start from a commit`, {
+    throw new GantryError('WRONG_STATE', `task ${task.id} did not start from a commit`, {
       hint: `Apply it to your tree: gantry task apply ${task.id}`,
     })
   using scratch = temporaryDirectory('gantry-commit-')
@@ -92,19 +153,38 @@ export async function commitChange(
       hint: `Apply it to your tree and commit it there: gantry task apply ${task.id}`,
     })
   }
-  const [title = ''] = task.description.trim().split('\n')
+  const before = changePlace(place.queue, task.id)
+  const branch = named ?? before.committed?.branch ?? branchOf(task.id)
+  const isValid = await git(['check-ref-format', '--branch', branch]).then(
+    (said) => said === branch,
+    () => false,
+  )
+  if (!isValid)
+    throw new GantryError('USAGE', `${branch} is not a valid name of a branch`, {
+      hint: 'Give another name, or none for gantry/ and the id of the task.',
+    })
+  if ((await git(['for-each-ref', `refs/heads/${branch}`])) !== '')
+    throw new GantryError(
+      'WRONG_STATE',
+      before.committed?.branch === branch
+        ? `the change of ${task.id} is already ${changeWords({ ...before, isApplied: false, isDropped: false })}`
+        : `there is already a branch ${branch}`,
+      { hint: 'Name another branch to commit it there.' },
+    )
+  const [first = ''] = (message ?? task.description).trim().split('\n')
+  const title = shorten(first, 72)
   const proof = task.run_ids.at(-1)
-  const text = `${message ?? shorten(title, 72)}\n\nGantry-Task: ${task.id}\n${proof === undefined ? '' : `Gantry-Verification: ${proof}\n`}`
+  const text = `${message ?? title}\n\nGantry-Task: ${task.id}\n${proof === undefined ? '' : `Gantry-Verification: ${proof}\n`}`
   await git(['read-tree', base])
   await git(['apply', '--cached', '--binary', '--whitespace=nowarn', '-'], Buffer.from(patch, 'base64'))
   const commit = await git(['commit-tree', await git(['write-tree']), '-p', base, '-F', '-'], text)
   await git(['update-ref', `refs/heads/${branch}`, commit, ''])
-  settleChange(place, task, 'committed', branch)
+  settleChange(place, task, 'committed', { branch, commit })
   const { summary } = taskReports(place.store, task)
   return {
     branch,
     commit,
-    title: shorten(title, 72),
+    title,
     /** For a pull request. */
     body: (summary ?? '').replace(/^.*?(?=## Task\n)/s, ''),
   }
@@ -138,13 +218,24 @@ export function clearHistory(
   return { forgotten, kept: waiting.length }
 }
 
-export function settleChange(
+/** Stops keeping a change or a proposal that nothing was done with yet. */
+export function dropChange(place: Pick<ChangePlace, 'store' | 'queue'>, task: TaskRecord): void {
+  ownChange(place.store, task)
+  const done = changeWords(changePlace(place.queue, task.id))
+  if (done !== '')
+    throw new GantryError('WRONG_STATE', `the change of ${task.id} is not kept: it is already ${done}`)
+  settleChange(place, task, 'dropped')
+}
+
+function settleChange(
   { store, queue }: Pick<ChangePlace, 'store' | 'queue'>,
   { id, task_run_id }: TaskRecord,
   what: 'applied' | 'undone' | 'committed' | 'dropped',
-  branch?: string,
+  commit: { readonly branch?: string; readonly commit?: string } = {},
 ): void {
-  if (task_run_id !== null) (what === 'undone' ? keepChange : releaseChange)(store, task_run_id)
-  const event = defined({ ts: systemClock.now().getTime() / 1000, task_id: id, kind: 'change', what, branch })
+  const { isDropped, committed } = changePlace(queue, id)
+  const isKept = what === 'undone' && !isDropped && committed === null
+  if (task_run_id !== null) (isKept ? keepChange : releaseChange)(store, task_run_id)
+  const event = { ts: systemClock.now().getTime() / 1000, task_id: id, kind: 'change', what, ...commit }
   queue.append(id, event, 'milestone')
 }

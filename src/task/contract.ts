@@ -171,6 +171,8 @@ export type TaskStep =
       readonly kind: 'change'
       readonly what: 'applied' | 'undone' | 'committed' | 'dropped'
       readonly branch?: string
+      /** Of what was committed. */
+      readonly commit?: string
     }
 
 /** Why a green verification proves less than the one on the untouched tree would have. */

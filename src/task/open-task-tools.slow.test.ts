@@ -128,9 +128,7 @@ test('a task whose only call was refused says so in its end', async () => {
     answers: [...answers.slice(0, 2), { match: 'Change this repository', calls: [shell] }, { text: 'Done.' }],
   })
   expect(end.state).toBe('NO_CHANGE')
-  expect(end.reason).toMatch(
-    /^no file was changed; refused: run echo evil > agent\.yaml: .*must not change/,
-  )
+  expect(end.reason).toMatch(/^no file was changed; refused: run echo evil > agent\.yaml: .*must not change/)
 })
 
 const install =

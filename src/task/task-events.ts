@@ -1,12 +1,13 @@
-import type { TaskQueue, TaskRecord } from '../store/queue/contract.ts'
+import { defined } from '../core/json-fields.ts'
+import type { EventLevel, TaskQueue, TaskRecord } from '../store/queue/contract.ts'
 import type { TaskEvent } from './contract.ts'
 
 const page = 1_000
 
 /** All events of a task after the given one, in order. */
-export function* taskEvents(queue: Pick<TaskQueue, 'events'>, taskId: string, after = 0) {
+export function* taskEvents(queue: Pick<TaskQueue, 'events'>, taskId: string, after = 0, level?: EventLevel) {
   for (let afterId = after; ; ) {
-    const events = queue.events({ afterId, taskId, limit: page })
+    const events = queue.events({ afterId, taskId, limit: page, ...defined({ level }) })
     for (const { id, event } of events) yield { id, event: event as unknown as TaskEvent }
     afterId = events.at(-1)?.id ?? afterId
     if (events.length < page) return

@@ -51,13 +51,15 @@ async function changeTree(
   const { applyChange } = await import('../../task/apply-change.ts')
   await withTaskQueue(context, async (queue, store) => {
     const task = findTask(queue, name, context.cwd)
-    const files = await applyChange({ store, queue, env: context.env }, task, fate)
+    const { files, isNew } = await applyChange({ store, queue, env: context.env }, task, fate)
     const { id, repository } = task
-    const said = fate === 'applied' ? `was applied to ${repository}` : `was taken out of ${repository}`
+    const done = { applied: `was applied to ${repository}`, undone: `was taken out of ${repository}` }
+    const same = { applied: `is already in ${repository}`, undone: `is not in ${repository}` }
+    const said = isNew ? `${done[fate]}: ${counted(files.length, 'file')}` : `${same[fate]}: nothing to do`
     context.stdout.write(
       json === true
-        ? `${JSON.stringify({ task_id: id, what: fate, files })}\n`
-        : `The change of ${id} ${said}: ${counted(files.length, 'file')}.\n`,
+        ? `${JSON.stringify({ task_id: id, what: fate, changed: isNew, files })}\n`
+        : `The change of ${id} ${said}.\n`,
     )
   })
 }
@@ -105,10 +107,10 @@ export function taskDropCommand(context: CliContext): Command {
     )
     .argument('<task>', which)
     .action(async (name: string) => {
-      const { settleChange } = await import('../../task/apply-change.ts')
+      const { dropChange } = await import('../../task/apply-change.ts')
       await withTaskQueue(context, (queue, store) => {
         const task = findTask(queue, name, context.cwd)
-        settleChange({ store, queue }, task, 'dropped')
+        dropChange({ store, queue }, task)
         context.stdout.write(`The change of ${task.id} is not kept any longer.\n`)
       })
     })

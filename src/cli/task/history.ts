@@ -42,7 +42,7 @@ export function taskHistoryCommand(context: CliContext): Command {
         if (json === true) return context.stdout.write(`${JSON.stringify({ tasks })}\n`)
         if (tasks.length === 0) return context.stdout.write('No task has ended yet.\n')
         const { printTasks } = await import('./print-tasks.ts')
-        printTasks(tasks, store.clock.now().getTime(), context)
+        printTasks(tasks, queue, store.clock.now().getTime(), context)
       })
     })
 }

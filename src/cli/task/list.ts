@@ -31,7 +31,7 @@ export function taskListCommand(context: CliContext): Command {
         if (json === true) return context.stdout.write(`${JSON.stringify({ tasks })}\n`)
         if (tasks.length === 0) return context.stdout.write('No tasks. Start one with: gantry task run "…"\n')
         const { printTasks } = await import('./print-tasks.ts')
-        printTasks(tasks, store.clock.now().getTime(), context)
+        printTasks(tasks, queue, store.clock.now().getTime(), context)
         for (const task of tasks) {
           const question = openQuestion(queue, task)
           if (question === null) continue

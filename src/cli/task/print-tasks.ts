@@ -3,20 +3,34 @@ import pc from 'picocolors'
 import { formatDuration } from '../../core/duration.ts'
 import { plainLine } from '../../report/plain-text.ts'
 import { type Column, textTable } from '../../report/text-table.ts'
-import type { QueuedTask, TaskState } from '../../store/queue/contract.ts'
+import type { QueuedTask, TaskQueue, TaskState } from '../../store/queue/contract.ts'
+import { changePlace } from '../../task/apply-change.ts'
 import type { CliContext } from '../context.ts'
 
 /** Tasks as a table that fits the terminal. */
-export function printTasks(tasks: readonly QueuedTask[], nowMs: number, { stdout }: CliContext): void {
-  const table = textTable(columns(nowMs, stdout.color), tasks, stdout.isTTY ? stdout.columns : Infinity)
+export function printTasks(
+  tasks: readonly QueuedTask[],
+  queue: Pick<TaskQueue, 'events'>,
+  nowMs: number,
+  { stdout }: CliContext,
+): void {
+  const table = textTable(
+    columns(queue, nowMs, stdout.color),
+    tasks,
+    stdout.isTTY ? stdout.columns : Infinity,
+  )
   for (const line of [table.heading, ...tasks.map(table.line)]) stdout.write(`${line}\n`)
 }
 
-function columns(nowMs: number, color: boolean): Column<QueuedTask>[] {
+function columns(queue: Pick<TaskQueue, 'events'>, nowMs: number, color: boolean): Column<QueuedTask>[] {
   const { bold, dim } = pc.createColors(color)
   return [
     { title: 'TASK', text: ({ id }) => id, paint: bold },
-    { title: 'STATE', text: stateText, paint: (text, { state }) => paintState(text, state, color) },
+    {
+      title: 'STATE',
+      text: (task) => `${stateText(task)}${fateText(task, queue)}`,
+      paint: (text, { state }) => paintState(text, state, color),
+    },
     {
       title: 'ATTEMPT',
       align: 'right',
@@ -41,6 +55,13 @@ function stateText({ state, position, phase, dry_run, abandoned }: QueuedTask): 
   if (state === 'QUEUED') return `${state} ${position}${dry}`
   if (abandoned) return `${state}${leftByWorker}`
   return phase === null ? `${state}${dry}` : `${state} ${phase}${dry}`
+}
+
+function fateText({ id, state }: QueuedTask, queue: Pick<TaskQueue, 'events'>): string {
+  if (state !== 'SUCCESS' && state !== 'WEAKENED') return ''
+  const { isApplied, isDropped, committed } = changePlace(queue, id)
+  const words = [isApplied && 'applied', committed !== null && 'committed', isDropped && 'dropped']
+  return words.map((word) => (word === false ? '' : `, ${word}`)).join('')
 }
 
 function timeOf({ created_at, started_at, completed_at }: QueuedTask, nowMs: number): string {

@@ -7,6 +7,7 @@ import { plainLine, plainText } from '../../report/plain-text.ts'
 import { formatCost } from '../../report/quantity.ts'
 import type { Store } from '../../store/contract.ts'
 import type { QueuedTask, TaskQueue } from '../../store/queue/contract.ts'
+import { changePlace, changeWords } from '../../task/apply-change.ts'
 import { findTask } from '../../task/find-task.ts'
 import { lastDiff, openQuestion, taskEvents } from '../../task/task-events.ts'
 import { taskReports } from '../../task/task-reports.ts'
@@ -43,7 +44,8 @@ function showTask(name: string, { json, diff, report }: ShowFlags, context: CliC
   return withTaskQueue(context, (queue, store) => {
     const task = findTask(queue, name, context.cwd)
     const { summary, stuckReport, ...kept } = taskReports(store, task)
-    const changes = kept.diff ?? lastDiff(queue, task.id)
+    // An empty one is none.
+    const changes = (kept.diff ?? lastDiff(queue, task.id)) || null
     const text = summary ?? stuckReport
     const { stdout } = context
     if (diff === true) return stdout.write(existing(changes, task, 'diff'))
@@ -53,8 +55,8 @@ function showTask(name: string, { json, diff, report }: ShowFlags, context: CliC
       const document = { task, verifications, summary, stuck_report: stuckReport, diff: changes }
       return stdout.write(`${JSON.stringify(document)}\n`)
     }
-    const question = openQuestion(queue, task)
-    for (const line of lines(task, verifications, question, store, stdout.color)) stdout.write(`${line}\n`)
+    const open = { question: openQuestion(queue, task), change: changeWords(changePlace(queue, task.id)) }
+    for (const line of lines(task, verifications, open, store, stdout.color)) stdout.write(`${line}\n`)
     if (text !== null) stdout.write(`\n${plainText(text)}`)
     if (changes !== null) stdout.write(`\nSee the diff: gantry task show ${task.id} --diff\n`)
   })
@@ -83,7 +85,7 @@ function verificationsOf({ id, run_ids }: QueuedTask, queue: TaskQueue): readonl
 function lines(
   task: QueuedTask,
   verifications: readonly Verification[],
-  question: string | null,
+  { question, change }: { readonly question: string | null; readonly change: string },
   store: Store,
   color: boolean,
 ): readonly string[] {
@@ -102,6 +104,7 @@ function lines(
       : [row('question', plainLine(question)), row('answer with', `gantry task tell ${task.id} "…"`)]),
     row('repository', plainLine(task.repository)),
     ...(task.error_message === null ? [] : [row('why', plainLine(task.error_message))]),
+    ...(change === '' ? [] : [row('change', plainLine(change))]),
     ...(task.current_attempt === 0 ? [] : [row('attempts', `${task.current_attempt} of 12`)]),
     ...verifications.map(({ run_id, status }) =>
       row('verification', status === null ? run_id : `${run_id} ${paints[status](status)}`),

@@ -30,7 +30,7 @@ async function submit(words: readonly string[], flags: SubmitFlags, context: Cli
     context.stdout.write(
       flags.json === true
         ? `${JSON.stringify(task)}\n`
-        : `${task.id} is at position ${task.position}.\nFollow it with: gantry task logs ${task.id} --follow\n`,
+        : `${task.id} is at position ${task.position}.\n${flags.start ? '' : 'Start it with: gantry task work\n'}Follow it with: gantry task logs ${task.id} --follow\n`,
     )
   })
 }

@@ -70,7 +70,7 @@ function linesOf(event: TaskEvent, color: boolean, { verbose }: PrintOptions): r
     case 'change': {
       const where = { applied: ' to your tree', undone: ' in your tree', dropped: '' }
       return [
-        `${green(`Change ${event.what}`)}${event.what === 'committed' ? ` on ${plain(event.branch ?? '')}` : where[event.what]}`,
+        `${green(`Change ${event.what}`)}${event.what === 'committed' ? ` on ${plain(event.branch ?? '')}${event.commit === undefined ? '' : ` as ${event.commit.slice(0, 10)}`}` : where[event.what]}`,
       ]
     }
     case 'verifier_result': {

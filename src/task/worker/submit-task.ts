@@ -78,7 +78,7 @@ export function continuedSubmission(how: 'apply' | 'retry', task: TaskRecord): T
   }
   if (!dry_run || state !== 'SUCCESS' || task_run_id === null)
     throw new GantryError(
-      'USAGE',
+      'WRONG_STATE',
       `task ${id} has no proposal: it is ${dry_run ? `a dry run that is ${state}` : 'not a dry run'}`,
       { hint: 'Make a proposal with gantry task run --dry-run.' },
     )

@@ -105,11 +105,12 @@ test.concurrent('a dry run by HTTP, followed to its end, looked at, and applied:
   expect(await ask(`/v1/tasks/${applied.id}/report`)).toMatch(/Verification Run ID/i)
   expect(await post(`/v1/tasks/${applied.id}/undo`)).toMatchObject({ id: applied.id })
   expect(project.read('src/add.js')).toContain('a - b')
+  expect(await post(`/v1/tasks/${applied.id}/drop`)).toMatchObject({ id: applied.id })
   const commit = git(project, 'rev-parse', 'HEAD').trim()
   expect(await post(`/v1/tasks/${applied.id}/commit`, { branch: 'mine' })).toMatchObject({ branch: 'mine' })
   expect(git(project, 'show', 'mine:src/add.js')).toContain('a + b')
   expect(git(project, 'rev-parse', 'mine^', 'HEAD').trim()).toBe(`${commit}\n${commit}`)
-  expect(await post(`/v1/tasks/${applied.id}/drop`)).toMatchObject({ id: applied.id })
+  await expect(post(`/v1/tasks/${applied.id}/drop`)).rejects.toThrow('is already committed as')
   expect(JSON.parse(await ask(`/v1/tasks/${applied.id}/diagnosis`)).attempts).toMatchObject([
     { attempt: 1, status: 'PASS' },
   ])
