@@ -10,8 +10,11 @@ test.each([
     'Look at it, then accept it with gantry task accept task_1',
     'Look at it, then accept it with gantry task accept task_1',
   ],
-])('what a state does not allow is 409, with requests instead of commands where there are: %s', (hint, said) => {
-  expect(problemOf(new GantryError('WRONG_STATE', 'no', { hint }))).toMatchObject({
-    ...{ status: 409, code: 'wrong_state', hint: said },
-  })
-})
+])(
+  'what a state does not allow is 409, with requests instead of commands where there are: %s',
+  (hint, said) => {
+    expect(problemOf(new GantryError('WRONG_STATE', 'no', { hint }))).toMatchObject({
+      ...{ status: 409, code: 'wrong_state', hint: said },
+    })
+  },
+)

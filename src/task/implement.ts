@@ -18,7 +18,7 @@ import {
   putBackForbidden,
   putGuardedBack,
 } from './editor/put-back.ts'
-import { refusedMark } from './editor/refused-calls.ts'
+import { refusedMark } from './editor/refused-since.ts'
 import { missingTests, testInventory } from './editor/test-inventory.ts'
 import { weakerChecks } from './find-weakenings.ts'
 import { placesOf } from './open-workspace.ts'

@@ -22,7 +22,7 @@ import { rules } from '../../rules/index.ts'
 import { infra } from '../task-halt.ts'
 import type { EditorTurn, TaskSite } from '../task-request.ts'
 import { type EditorPlace, editorSandbox, engineForProgram } from './editor-sandbox.ts'
-import { refusedLine, refusedSince } from './refused-calls.ts'
+import { refusedLine, refusedSince } from './refused-since.ts'
 import { type EditorWriteLimits, editorWriteLimits, protectedNames } from './write-limits.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>

@@ -6,7 +6,7 @@ import { builtinToolCall } from '../../agents/builtin/hooks.ts'
 import { guardHooks } from '../../guard-engine/guard-hooks.ts'
 import { openGuard } from '../../guard-engine/open-guard.ts'
 import { rules } from '../../rules/index.ts'
-import { refusedSince } from './refused-calls.ts'
+import { refusedSince } from './refused-since.ts'
 
 test('calls that the guard refused are found in its ledger, from a time on', async () => {
   await using fixture = await createFixture({ 'app/a.txt': 'a\n' })
