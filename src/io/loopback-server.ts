@@ -68,7 +68,7 @@ interface ListenAddress {
 function unusable(host: string, port: number, cause: unknown): unknown {
   const refused = (code: 'LOCKED' | 'USAGE', message: string, hint: string): GantryError =>
     new GantryError(code, message, { hint, cause })
-  const otherPort = 'Choose another port, or 0 for any free one.'
+  const otherPort = 'Choose another port (--port), or 0 for any free one.'
   switch (errnoOf(cause)) {
     case 'EADDRINUSE':
       return refused('LOCKED', `port ${port} on ${host} is already in use`, otherPort)

@@ -117,7 +117,7 @@ test.concurrent('list, show, logs, history and metrics show the same facts as te
   }
   const list = await say('list')
   expect(list.split('\n')[0]).toMatch(/^TASK +STATE +ATTEMPT +TIME +REPOSITORY +WHAT$/)
-  expect(list).toMatch(new RegExp(`^${id} +SUCCESS +2/12 .* ${aTask}$`, 'm'))
+  expect(list).toMatch(new RegExp(`^${id} +SUCCESS, applied +2/12 .* ${aTask}$`, 'm'))
   expect(await say('history')).toContain(id)
   const shown = await say('show', id.slice(-6))
   for (const words of ['SUCCESS', '2 of 12', ...run.end.run_ids, '# Task Completed', 'gantry task show'])
