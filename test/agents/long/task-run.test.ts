@@ -54,8 +54,11 @@ for (const id of ['claude-code', 'codex', 'copilot']) {
       expect(looked).toContain('HOME=')
       expect(looked).not.toMatch(/STOLEN|REACHED/)
       expect(rest).toEqual(nothingReached)
-      // The hooks worked: nothing had to be restored, and they are removed.
-      expect(only(run, 'note').filter(({ level }) => level === 'warning')).toEqual([])
+      // The hooks worked: they refused the call, nothing had to be restored, and they are removed.
+      const warnings = only(run, 'note').filter(({ level }) => level === 'warning')
+      expect(warnings.map(({ message }) => message)).toEqual([
+        expect.stringMatching(/^refused: .*agent\.yaml/),
+      ])
       for (const directory of ['.claude', '.codex', '.github', '.gemini', '.harness'])
         expect(existsSync(project.path(directory)), directory).toBe(false)
     })
