@@ -6,7 +6,6 @@ import type { HookInstaller } from './hook-installer.ts'
 
 export const installableAgents = Object.keys(hookedAgents) as readonly HookedAgent[]
 
-/** Registers the events that the codec supports. */
 export function hookInstallerOf(agent: HookedAgent, codec: Pick<HookCodec, 'events'>): HookInstaller {
   return hookedAgents[agent].installer()(codec.events)
 }
@@ -21,7 +20,6 @@ export function hookTraitsOf(
 export interface HookOwner {
   readonly agent: HookedAgent
   readonly codec: Pick<HookCodec, 'events'>
-  /** Root of the project. */
   readonly root: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly program: { readonly node: string; readonly hookBin: string | null }

@@ -31,7 +31,6 @@ const kinds = [
 
 const [first, ...rest] = kinds
 
-/** One entry of `agents:` in gantry.yaml. */
 export const agentSchema = z.discriminatedUnion('driver', [first.schema, ...rest.map(({ schema }) => schema)])
 
 export type AgentConfig = z.output<typeof agentSchema>
@@ -62,7 +61,6 @@ export function createAgent(name: string, config: AgentConfig, place: AgentPlace
   return kind.create({ name, config, base, openModel })
 }
 
-/** How the guard's hooks reach agents of this driver. */
 export function hooksOfDriver(driver: string): AgentKind['hooks'] {
   return kindOf(driver)?.hooks ?? null
 }

@@ -1,6 +1,5 @@
 import { asObjects, asString } from '../core/json-fields.ts'
 
-/** What an agent's own record of a session says about the work. */
 export interface SessionFacts {
   readonly agent: 'claude-code' | 'codex' | 'guard'
   readonly cwd: string

@@ -17,7 +17,6 @@ export interface StreamParser {
   turns(): number
   /** Sum of the usage emitted so far. */
   usage(): UsageTotal
-  /** After the last line. */
   end(): StreamEnd
 }
 
@@ -49,7 +48,6 @@ export function readLine(line: string, read: (value: JsonObject) => AgentEvents)
   return events.length === 0 ? [{ event: 'raw', line }] : events
 }
 
-/** A message, or nothing when there is no text. */
 export function messageOf(
   role: MessageEvent['role'],
   text: string | undefined,
@@ -68,7 +66,6 @@ export function serverName(value: unknown): string {
 
 export type StreamAccount = ReturnType<typeof createAccount>
 
-/** What the lines of a stream say about its agent so far. */
 function createAccount() {
   const meter = createUsageMeter()
   const seen = new Set<string>()
@@ -95,7 +92,6 @@ function createAccount() {
       answerExpected = false
       failure = null
     },
-    /** A tool result. */
     expectAnswer(): void {
       answerExpected = true
     },

@@ -1,6 +1,5 @@
 import type { InsideText } from '../io/files.ts'
 
-/** Why a file of the workspace cannot be read, as a sentence for the model. */
 export function whyUnreadable(path: string, file: Exclude<InsideText, { readonly kind: 'text' }>): string {
   switch (file.kind) {
     case 'missing':

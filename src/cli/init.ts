@@ -48,7 +48,6 @@ export function initCommand(context: CliContext): Command {
     .action((file: (typeof files)[number], flags: InitFlags) => runInit(flags, context, file))
 }
 
-/** Writes or prints a proposed file. */
 export async function runInit(
   flags: InitFlags,
   context: CliContext,
@@ -134,7 +133,6 @@ async function shallTry(
   return !/^\s*n/i.test((await terminal.readLine(signal)) ?? 'n')
 }
 
-/** Agents by the program that starts them. */
 const agentPrograms = {
   claude: 'claude-code',
   codex: 'codex',

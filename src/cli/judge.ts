@@ -10,7 +10,6 @@ import type { JudgeCalibration } from '../scenario/label-trials.ts'
 import type { CliContext } from './context.ts'
 import { wholeNumber } from './flag-values.ts'
 
-/** `gantry judge`: how far the judge can be trusted. */
 export function judgeCommand(context: CliContext): Command {
   return new Command('judge').addCommand(
     new Command('calibrate')

@@ -26,7 +26,6 @@ export function migrateCommand(context: CliContext): Command {
     .action((dir: string | undefined, flags: MigrateFlags) => runMigrate(dir, flags, context))
 }
 
-/** One old file, read. */
 interface OldFile {
   readonly file: string
   /** Part of gantry.yaml. Empty when the file is read as it is. */

@@ -8,7 +8,6 @@ import { type PreparedRun, refuseMissingCassettes } from '../scenario/prepare-ru
 import type { Store } from '../store/contract.ts'
 import type { CliContext } from './context.ts'
 
-/** `gantry test --plan`: what would run, its cost, and its precision. */
 export async function printPlan(
   prepared: PreparedRun,
   store: Store,

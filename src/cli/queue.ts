@@ -29,7 +29,6 @@ export function blobsOption(): Option {
   )
 }
 
-/** `gantry queue`: what waits, who works, and how to steer it. */
 export function queueCommand(context: CliContext): Command {
   const command = new Command('queue')
   const add = (name: string, description: string): Command =>
@@ -70,7 +69,6 @@ export function queueCommand(context: CliContext): Command {
         print(flags, workers, lines.length === 0 ? ['No worker is running.'] : lines)
       }),
     )
-  /** Prints what was done. */
   type Act = (queue: TrialQueue, name: string | undefined, flags: PauseFlags) => Promise<string>
   const act = (work: Act) => (name: string | undefined, flags: PauseFlags) =>
     withQueue(flags, context, async (queue) => print(flags, null, [await work(queue, name, flags)]))

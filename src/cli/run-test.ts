@@ -25,7 +25,6 @@ import type { CliContext } from './context.ts'
 import { keepHeapSmall } from './keep-heap-small.ts'
 import { printReporterProblems } from './print-reporter-problems.ts'
 
-/** `gantry test`, after parsing the flags. */
 export async function runTest(paths: readonly string[], flags: TestFlags, context: CliContext) {
   refuseWhenSwitchedOff(context)
   refuseContradictions(paths, flags)
@@ -143,7 +142,6 @@ async function againstOf(
   return side
 }
 
-/** Warns before money is spent when the estimate exceeds the cap. */
 async function warnOfBudget(prepared: PreparedRun, store: Store, { stderr }: CliContext): Promise<void> {
   const cap = prepared.request.maxCostUsd
   if (cap === undefined) return

@@ -29,7 +29,6 @@ export function verifyView(context: CliContext, { steps, verbose, json }: ViewOp
   let tail = logTail(tailLinesShown)
   let isOpen = false
   let atLineStart = true
-  /** Output of steps, as it arrives. */
   const quoted = (text: string): string => {
     const marked = (atLineStart ? outputMark : '') + plainText(text).replaceAll(/\n(?!$)/g, `\n${outputMark}`)
     atLineStart = text.endsWith('\n')
@@ -130,7 +129,6 @@ function endOf(
   return `${exit_code === 0 ? green('ok') : red('failed')} ${dim(`${how}, ${took}`)}`
 }
 
-/** Limits that were requested but cannot be applied. */
 function lacksOf({ sandboxed, limits, shortfalls }: SandboxReport): readonly string[] {
   const values = {
     memoryBytes: ['memory', formatSize],

@@ -4,7 +4,6 @@ import { bareAgents } from '../agents/index.ts'
 import { GantryError } from '../core/error.ts'
 import { issueText } from '../io/issue-text.ts'
 
-/** Part of a gantry.yaml, and what its reader must know about it. */
 export interface Converted {
   readonly config: Readonly<Record<string, unknown>>
   readonly notes: readonly string[]

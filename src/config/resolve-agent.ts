@@ -167,7 +167,6 @@ function describeAgent(name: string, project: Project, cwd: string): DescribedAg
   return { settings: bare.data, base: cwd, place: [] }
 }
 
-/** The settings of an agent with those of its arm over them. */
 function varied(
   name: string,
   { agent, model, overlay, guard, env, ...keys }: ArmConfig,

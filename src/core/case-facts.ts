@@ -9,7 +9,6 @@ export interface CaseFacts {
   readonly model: string
   /** Changes when the case or its grading changes; null when it is unknown. */
   readonly caseHash: string | null
-  /** Counted trials. */
   readonly trials: number
   readonly passes: number
   /** Trials that were `infra` or `invalid`. */

@@ -35,7 +35,6 @@ interface Timed {
   readonly ts: number
 }
 
-/** The agent's process was started. */
 export interface SpawnEvent extends Timed {
   readonly event: 'spawn'
   readonly command: string
@@ -62,7 +61,6 @@ export interface SessionEvent extends Timed {
   readonly permission_mode?: string
 }
 
-/** Raw text of the agent's process. */
 export interface OutputEvent extends Timed {
   readonly event: 'output'
   readonly text: string
@@ -127,7 +125,6 @@ export interface ModelCallEvent extends Timed, Partial<Omit<UsageEvent, 'ts' | '
   readonly duration_secs: number
 }
 
-/** A hook of the agent ran. */
 export interface HookRunEvent extends Timed {
   readonly event: 'hook'
   readonly hook: string
@@ -169,7 +166,6 @@ export interface RawEvent extends Timed {
   readonly line: string
 }
 
-/** The agent's process has ended. */
 export interface CompleteEvent extends Timed {
   readonly event: 'complete'
   readonly exit_code: number | null

@@ -1,4 +1,3 @@
-/** Variables of an environment. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
 /** Replaces `${NAME}` by its value. Nothing else is special: `$NAME` and `$$` stay, and values are not expanded again. */

@@ -1,6 +1,5 @@
 import type { JsonSelection, JsonValue } from './json-path.ts'
 
-/** A parsed `assertion:` about the values a JSON path selects. */
 export type JsonAssertion =
   | { readonly kind: 'exists' }
   | { readonly kind: 'equals'; readonly value: JsonValue }

@@ -20,7 +20,6 @@ export type JsonSelection =
   | { readonly kind: 'absent' }
   | { readonly kind: 'bad'; readonly message: string }
 
-/** Applies an RFC 9535 query to parsed JSON. */
 export function queryJson(value: unknown, path: string): JsonSelection {
   const query = compileQuery(path)
   if (typeof query === 'string') return { kind: 'bad', message: query }

@@ -10,7 +10,6 @@ export interface Pattern {
   readonly groupCount: number
   /** Whether there is a match anywhere in the text. */
   test(text: string): boolean
-  /** The first match. */
   exec(text: string): PatternMatch | null
   matchAll(text: string): PatternMatch[]
 }

@@ -1,7 +1,6 @@
 import { caseCells, selectTrials, type TrialFacts, type TrialSelection } from './select-trials.ts'
 import { rateOnTheseCases } from './stats/exact-rate.ts'
 
-/** One run as far as a trend knows it. */
 interface TrendRun {
   readonly id: string
   readonly startedAt: string

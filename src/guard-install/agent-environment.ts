@@ -6,10 +6,8 @@ import { hermeticEnv } from '../io/hermetic-env.ts'
 
 export interface EnvironmentFacts {
   readonly agent: ResolvedAgent
-  /** Environment of the caller. */
   readonly host: Variables
   readonly hasModelLink: boolean
-  /** Home directory of an agent with its own home. */
   readonly home: string
   readonly tmp: string
 }

@@ -7,7 +7,6 @@ import { pathKind } from '../io/path-kind.ts'
 
 export interface ChosenAgent {
   readonly agent: HookedAgent
-  /** Why it was chosen. */
   readonly because: string
 }
 

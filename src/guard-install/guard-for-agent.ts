@@ -5,7 +5,6 @@ import { hooksOfDriver } from '../agents/index.ts'
 import { findInstalls, readFiles } from './find-installs.ts'
 import type { HookProgram } from './hook-program.ts'
 
-/** How the agent of a run is guarded. */
 export type AgentGuard =
   /** The agent runs in our process and asks the guard itself. */
   | { readonly kind: 'in_process' }

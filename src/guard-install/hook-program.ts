@@ -5,7 +5,6 @@ import { exec } from '../io/exec.ts'
 import { isFile } from '../io/path-kind.ts'
 import { currentBundle } from './hook-bundle.ts'
 
-/** What every hook starts. */
 export interface HookProgram {
   /** Absolute: the current Node, so that the agent's PATH does not decide. */
   readonly node: string

@@ -131,7 +131,6 @@ function applySandbox({ sandbox }: Plan, request: InstallRequest): void {
 interface SandboxPlan {
   readonly change: HookFileChange | null
   readonly isRemoved: boolean
-  /** Sentences for the user. */
   readonly words: readonly string[]
 }
 

@@ -16,7 +16,6 @@ import { uninstallHooks } from './uninstall-hooks.ts'
 
 export interface TemporaryGuardRequest {
   readonly agent: HookedAgent
-  /** The file that will contain the hooks. */
   readonly path: string
   readonly place: HookPlace
   readonly program: HookProgram

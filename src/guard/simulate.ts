@@ -24,7 +24,6 @@ export async function simulate({ payload, codec, caller, guard, rules }: Simulat
     decision,
     /** Rules that handle such events and had no finding. */
     silent: silent.map(({ name }) => name),
-    /** The output and the exit code for the agent. */
     reply: codec.encode(event, decision, caller),
   }
 }

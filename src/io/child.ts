@@ -1,4 +1,3 @@
-/** A program to start, and how it ended. */
 export interface ChildRequest {
   /** Program and arguments; no shell is involved. For a shell command use `shell()`. */
   readonly argv: readonly [string, ...string[]]

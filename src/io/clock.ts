@@ -11,7 +11,6 @@ export function monotonicMs(): number {
   return seconds * 1e3 + nanoseconds / 1e6
 }
 
-/** How long this process has been running. */
 export function processAgeMs(): number {
   return process.uptime() * 1000
 }

@@ -2,7 +2,6 @@ import { GantryError } from '../core/error.ts'
 import { exec } from './exec.ts'
 
 export interface CommitPlace {
-  /** Top of the working tree. */
   readonly root: string
   /** Directories and files never to commit, relative to the top. */
   readonly leaveOut: readonly string[]

@@ -28,7 +28,6 @@ export function deviceOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.dev ?? -1
 }
 
-/** The user and group of this process. */
 export function ownUser(): { readonly uid: number; readonly gid: number } {
   return { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 }
 }

@@ -24,7 +24,6 @@ export function followOutput(stream: Readable, captured: CappedOutput, onChunk: 
     get hasEnded() {
       return hasEnded
     },
-    /** Stops reading. */
     discard: () => void stream.destroy(),
   }
 }

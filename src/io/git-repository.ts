@@ -10,7 +10,6 @@ import { readShortText } from './read-short-text.ts'
 
 /** Read-only access to a repository: writes nothing and runs nothing that its configuration names. */
 export interface GitRepository {
-  /** Top of the working tree. */
   readonly root: string
   readonly objectFormat: 'sha1' | 'sha256'
   /** Paths with a `filter` attribute may be stored differently from the file on disk. */

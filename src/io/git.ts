@@ -2,7 +2,6 @@ import { type GitRepository, openRepository } from './git-repository.ts'
 
 /** What a manifest records about the repository a run was started in. */
 export interface GitInfo {
-  /** Top of the working tree. */
   readonly root: string
   /** null before the first commit. */
   readonly commit: string | null

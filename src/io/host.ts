@@ -6,7 +6,6 @@ import { orElse } from './fs-error.ts'
 /** `linux`, `darwin`, `win32`. */
 export const platform: string = process.platform
 
-/** The properties of this machine that may affect results. */
 export function describeHost() {
   return { os: process.platform, arch: process.arch, cpus: availableParallelism(), memoryBytes: totalmem() }
 }

@@ -8,7 +8,6 @@ export function newRunId(clock: Clock = systemClock): string {
   return stampedId('run', clock)
 }
 
-/** The same form with `task_`. */
 export function newTaskId(clock: Clock = systemClock): string {
   return stampedId('task', clock)
 }

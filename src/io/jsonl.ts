@@ -19,7 +19,6 @@ export function openJsonl(path: string) {
   let unwritten: Uint8Array = new Uint8Array()
   let isScheduled = false
 
-  /** Writes everything appended so far. */
   const flush = (): void => {
     if (fd === null || (lines === '' && unwritten.length === 0)) return
     let bytes: Uint8Array = Buffer.from(lines)

@@ -3,7 +3,6 @@ import { exec } from './exec.ts'
 import { orElse } from './fs-error.ts'
 import { environmentOf, hasProcess, listPids, type ProcessEntry, readProcess } from './process-table.ts'
 
-/** A process above another. */
 export interface Ancestor {
   readonly pid: number
   /** Its command line, or its name when that cannot be read. */

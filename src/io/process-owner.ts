@@ -10,7 +10,6 @@ export interface ProcessOwner {
   readonly host: string
 }
 
-/** This process. */
 export function thisProcess(): ProcessOwner {
   return { pid: process.pid, startTicks: readProcess(process.pid)?.startTicks ?? null, host: hostname() }
 }

@@ -1,7 +1,6 @@
 import { existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs'
 import { orElse } from './fs-error.ts'
 
-/** One process in the system's table. */
 export type ProcessEntry = NonNullable<ReturnType<typeof readProcess>>
 
 /** null when there is no such process, or no table to look into. */

@@ -87,9 +87,7 @@ export function hasLeftovers(tree: ProcessTree, ageMs: number): boolean {
   return !overWatch()(survey(tree))
 }
 
-/** The result of one scan of the process table. */
 interface Survey {
-  /** Everything alive that belongs to the tree. */
   readonly members: readonly ProcessEntry[]
   /** A process vanished during the scan. It may have left a child that was not listed yet. */
   readonly hasVanished: boolean

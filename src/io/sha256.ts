@@ -25,7 +25,6 @@ export function sha256OfParts(parts: readonly Uint8Array[]): string {
 /** Past this loading node:crypto, where that is put off until it is needed, pays for itself. */
 const shortHmacLength = 96 * 1024
 
-/** HMAC with SHA-256. */
 export function hmac(key: Uint8Array, ...parts: readonly Uint8Array[]): Uint8Array {
   const length = parts.reduce((sum, part) => sum + part.length, 0)
   if (length <= shortHmacLength) return hmacSha256(key, ...parts)

@@ -18,7 +18,6 @@ export type ShadowRepository = Awaited<ReturnType<typeof openShadowRepository>>
 export interface ShadowOptions {
   /** Directory of the repository, created if needed. */
   readonly dir: string
-  /** Top of the working tree. */
   readonly root: string
   /** Directories and files that are not saved, relative to the top. */
   readonly leaveOut: readonly string[]
@@ -44,7 +43,6 @@ export async function openShadowRepository(options: ShadowOptions) {
     git(options, [...settings.flatMap((setting) => ['-c', setting]), ...args], how)
   const specs = ['.', ...leftOut(options.leaveOut)]
   return {
-    /** Saves the current tree and returns its id. */
     take: async (): Promise<string> => {
       // The rules of the project's own repository that are in no tree may have changed.
       writeFileAtomic(join(dir, 'info', 'exclude'), infoExclude(root))

@@ -4,7 +4,6 @@ const usedAfter = 16
 
 let started = 0
 
-/** Counts one more program and returns the total. */
 export function countSpawn(): number {
   started += 1
   return started

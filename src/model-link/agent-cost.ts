@@ -8,7 +8,6 @@ import { isFile } from '../io/path-kind.ts'
 import { type PriceTable, price } from '../models/price-table.ts'
 
 export interface CostFacts {
-  /** The requested model. */
   readonly model: string
   readonly prices: PriceTable
 }

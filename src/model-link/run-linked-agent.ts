@@ -13,7 +13,6 @@ import type { PriceTable } from '../models/price-table.ts'
 import { hasCostLimit } from './choose-model-link.ts'
 import { type CallLog, createCallLog, finishLink } from './finish-link.ts'
 
-/** The model link of one agent run, with everything needed to open it. */
 export interface AgentLink {
   readonly model: ModelLink
   /** Shared by many agents, and opened on first use. */

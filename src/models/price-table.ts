@@ -77,7 +77,6 @@ export function priceOf(model: string, table: PriceTable): TokenPrice | null {
   return key === undefined ? null : (table[key] ?? null)
 }
 
-/** The cost of one call in USD. */
 export function costOf(tokens: TokenUsage, found: TokenPrice): number {
   const inputTokens = tokens.input + tokens.cacheRead + tokens.cacheWrite
   const isLong = found.long !== undefined && inputTokens > found.long.aboveInputTokens

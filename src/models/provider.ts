@@ -56,7 +56,6 @@ export interface ToolReply {
   readonly isError: boolean
 }
 
-/** One answer of a model. */
 export interface ModelTurn {
   readonly text: string
   readonly thinking: string

@@ -1,7 +1,6 @@
 import { addCost } from '../core/add-cost.ts'
 import { addTokens, noTokens, type TokenUsage } from '../core/trial.ts'
 
-/** The calls of one model and their cost. */
 export interface LedgerRow {
   readonly model: string
   readonly calls: number

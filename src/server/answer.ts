@@ -1,7 +1,6 @@
 import { GantryError } from '../core/error.ts'
 import type { FeedFilter } from './feed/contract.ts'
 
-/** The result of a request, before it is serialized. */
 export type ApiAnswer =
   | {
       readonly kind: 'json'

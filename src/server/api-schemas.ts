@@ -31,7 +31,6 @@ const taskIdSchema = z
   .string()
   .regex(/^task_\d{8}_\d{6}_[a-z0-9]{6}$/, { error: 'is not a task id: task_YYYYMMDD_HHMMSS_xxxxxx' })
 
-/** The parameters in the paths of all routes. */
 export const pathParameters = {
   id: taskIdSchema,
   run: z

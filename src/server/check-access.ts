@@ -10,7 +10,6 @@ export interface AccessRules {
 }
 
 export interface Caller {
-  /** Whether the route needs no token. */
   readonly isOpen: boolean
   readonly method: string
   header(name: string): string | undefined

@@ -30,7 +30,6 @@ export interface AppOptions {
   readonly log: AccessLog
   /** Files of the page. They need no token: everything they show comes from the API. */
   readonly page: PageFiles
-  /** Takes over the connection. */
   readonly stream: (answer: StreamAnswer, outgoing: HttpBindings['outgoing']) => void
 }
 

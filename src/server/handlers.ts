@@ -49,7 +49,6 @@ export interface HandlerOptions {
   readonly runs: RunHandlerOptions
   /** Of the queue of trials for many machines; absent without one. */
   readonly queueStatus?: (() => Promise<QueueStatus>) | undefined
-  /** Directory of the guard's private files. */
   readonly guardHome: string
 }
 

@@ -6,7 +6,6 @@ import { routes } from './routes.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The OpenAPI 3.1 document of the API, built from the route table. */
 export function openApiDocument(): Json {
   const paths: Record<string, Record<string, Json>> = {}
   for (const [name, route] of Object.entries<Route>(routes))

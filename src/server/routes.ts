@@ -263,7 +263,6 @@ export interface ValidRequest<N extends RouteName> extends Readonly<Record<PathP
   readonly peerPort: number | undefined
 }
 
-/** A function for each route. */
 export type Handlers = {
   readonly [N in RouteName]: (given: ValidRequest<N>) => ApiAnswer | Promise<ApiAnswer>
 }

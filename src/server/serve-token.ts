@@ -10,7 +10,6 @@ export interface TokenSources {
   readonly cwd: string
   /** Path from the flag. */
   readonly file?: string
-  /** Directory of the store. */
   readonly root: string
 }
 

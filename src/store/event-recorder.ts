@@ -5,7 +5,6 @@ import { openAppendLog } from '../io/append-log.ts'
 import type { Clock } from '../io/clock.ts'
 import { type JsonlWriter, openJsonl } from '../io/jsonl.ts'
 
-/** Records the events and output of an agent, redacted. */
 export type EventRecorder = ReturnType<typeof openEventRecorder>
 
 export interface RecorderOptions {

@@ -1,7 +1,6 @@
 import { GantryError } from '../core/error.ts'
 import { nearest } from '../core/nearest.ts'
 
-/** The trial with this id or prefix. */
 export function findTrial(ids: readonly string[], wanted: string, runId: string): string {
   if (ids.includes(wanted)) return wanted
   const matches = ids.filter((id) => id.startsWith(wanted))

@@ -13,7 +13,6 @@ const indexVersion = 0x47_41_4e_03
 
 const indexSchema = `${textBeside(import.meta.url, './index-tables.sql')}PRAGMA user_version = ${indexVersion};`
 
-/** The open index. */
 export type RunIndex = ReturnType<typeof runIndex>
 
 export interface RunStamp {
@@ -116,7 +115,6 @@ function runIndex(database: SqliteDatabase) {
         )
         .all(name ?? null, agent ?? null, model ?? null, limit)
         .map((row) => ({ kind: 'trial', ...row })) as unknown as TrialRow[],
-    /** Trials of one run. */
     trialsOf: (runId: string): TrialRow[] =>
       database.prepare('SELECT * FROM trials WHERE run_id = ?').all(runId) as unknown as TrialRow[],
     /** Runs with such a trial. */

@@ -13,7 +13,6 @@ import {
 import { isLive } from './run-lock.ts'
 import { runFile } from './run-paths.ts'
 
-/** A row of the table `runs`. */
 export interface IndexedRun extends Sums {
   readonly run_id: string
   readonly kind: RunKind | 'unknown'

@@ -3,7 +3,6 @@ import { openLines } from '../io/line-file.ts'
 import { makePrivateDirectories } from '../io/private-files.ts'
 import type { Manifest, RunTotals, Store, TrialRow } from './contract.ts'
 
-/** The line of `results.jsonl` for the end of a run. */
 export interface RunLine {
   readonly kind: 'run'
   readonly run_id: string

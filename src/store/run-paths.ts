@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { GantryError } from '../core/error.ts'
 
-/** Paths inside a run directory. */
 export const runFile = {
   manifest: (runDir: string): string => join(runDir, 'manifest.json'),
   manifestLock: (runDir: string): string => join(runDir, 'manifest.lock'),

@@ -141,7 +141,6 @@ function withHooks(tool: Tool, hooks: AgentHooks | undefined, halt: Halt): Tool 
   }
 }
 
-/** The instructions for every task. */
 export function systemPrompt(workspace: string, additions: readonly (string | null | undefined)[]): string {
   const text = `You are a coding agent. You work in the directory ${workspace}. The user does not answer while you work, so decide and go on. End with a question only where the task says how to ask.
 
@@ -180,7 +179,6 @@ function createRecord(request: AgentRequest, model: string, onOverBudget: () => 
   }
 }
 
-/** A step of the model's loop as an event. */
 function eventOfStep(step: LoopStep, model: string): Untimed<AgentEvent> {
   switch (step.kind) {
     case 'thinking':

@@ -13,7 +13,6 @@ export const claudeCredentials = [
   'ANTHROPIC_BASE_URL',
 ] as const
 
-/** Claude Code, headless. */
 export const claudeCode: CliAgent<ClaudeCodeConfig> = {
   driver: 'claude-code',
   program: 'claude',

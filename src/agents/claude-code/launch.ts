@@ -100,7 +100,6 @@ export function environment(
   }
 }
 
-/** The lower of two optional limits. */
 export function lowest(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined ? other : Math.min(one, other ?? one)
 }

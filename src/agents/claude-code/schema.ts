@@ -6,7 +6,6 @@ const path = z.string().min(1)
 /** A value that starts with a dash would be read as an option of the program. */
 const tool = z.string().regex(/^[^-]/, 'the name of a tool must not start with a dash')
 
-/** Settings that Claude Code has on its command line and in its SDK. */
 export const claudeShape = {
   permission_mode: choice(
     ['bypassPermissions', 'acceptEdits', 'auto', 'default', 'dontAsk', 'plan'],
@@ -55,7 +54,6 @@ export const claudeShape = {
   add_dirs: texts('Additional directories that the agent may work in, relative to this file.'),
 } as const
 
-/** Claude Code as a command-line program. */
 export const claudeCodeSchema = z.strictObject({
   driver: z.literal('claude-code').describe('Runs Claude Code headless, one process per prompt.'),
   ...cliAgentShape,

@@ -15,7 +15,6 @@ import { claudeSdkSchema } from './schema.ts'
 import { findSdk, installSdk, loadSdk, sdkPackage } from './sdk.ts'
 import { type ClaudeSdkAgent, openSdkSession } from './session.ts'
 
-/** A driver for Claude Code through its SDK. */
 export function createClaudeSdkAgent(agent: ClaudeSdkAgent): AgentDriver {
   return {
     name: 'claude-sdk',
@@ -50,7 +49,6 @@ async function openSession(agent: ClaudeSdkAgent, request: SessionRequest): Prom
   return unstartedSession(agent.name, request, session)
 }
 
-/** The session, or why there is none. */
 async function open(agent: ClaudeSdkAgent, request: SessionRequest) {
   const { config, base } = agent
   const found = findSdk(config.package, base)

@@ -5,7 +5,6 @@ import { cliAgentShape, modelKeys } from '../cli-agent-shape.ts'
 
 const { binary, env, inherit_env, home, models } = cliAgentShape
 
-/** Claude Code through its SDK: one process for many prompts. */
 export const claudeSdkSchema = z.strictObject({
   driver: z
     .literal('claude-sdk')

@@ -177,7 +177,6 @@ export function openSdkSession(agent: ClaudeSdkAgent, sdk: ClaudeSdk, request: S
   return { ask, finish }
 }
 
-/** The current prompt. */
 interface Pending {
   readonly meter: UsageMeter
   readonly turnsBefore: number
@@ -185,7 +184,6 @@ interface Pending {
   answered(isError: boolean): void
 }
 
-/** The complete environment of the agent's process. */
 function sdkEnvironment(
   config: ClaudeSdkConfig,
   request: SessionRequest,
@@ -198,7 +196,6 @@ function sdkEnvironment(
   return { ...Object.fromEntries(given), ...environment(config, request, place) }
 }
 
-/** The command-line flags as SDK options. */
 function sdkSettings(
   config: ClaudeSdkConfig,
   request: SessionRequest,

@@ -13,7 +13,6 @@ import { playProcess } from '../process/play-process.ts'
 import type { CliAgent, CliConfig, CliLaunch, CliPlace, CliStart } from './contract.ts'
 import { locateProgram, probeCli } from './probe.ts'
 
-/** A driver for a command-line agent with structured output. */
 export function createCliAgent<Config extends CliConfig>(
   definition: CliAgent<Config>,
   instance: AgentInstance<Config>,
@@ -68,7 +67,6 @@ export function createCliAgent<Config extends CliConfig>(
       )
       return withProblem(outcome, words.problem(outcome.ending), driver)
     },
-    /** Starts the program once for all prompts of a session. */
     ...(live && {
       async openSession(request) {
         const prepared = prepare(live.launch(config, request, place(request)), request)

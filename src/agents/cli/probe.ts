@@ -172,7 +172,6 @@ function split(version: string): { readonly numbers: readonly number[]; readonly
 }
 
 interface VersionRange {
-  /** The name that the user knows. */
   readonly name: string
   readonly supported: { readonly from: string; readonly below: string }
   readonly install: string

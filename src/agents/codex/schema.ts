@@ -7,7 +7,6 @@ const tomlValue: z.ZodType<TomlValue> = z.lazy(() =>
   z.union([z.string(), z.number(), z.boolean(), z.array(tomlValue), z.record(z.string(), tomlValue)]),
 )
 
-/** OpenAI's Codex. */
 export const codexAgentSchema = z.strictObject({
   driver: z.literal('codex').describe('Runs OpenAI Codex (`codex exec`).'),
   ...cliAgentShape,

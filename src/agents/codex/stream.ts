@@ -102,7 +102,6 @@ const toolTypes: readonly unknown[] = [
   'collab_tool_call',
 ]
 
-/** Whether this item is an action of the agent, as opposed to a message. */
 function isToolItem(item: JsonObject): boolean {
   return toolTypes.includes(item.type)
 }
@@ -163,7 +162,6 @@ function outputOf(item: JsonObject): string {
   return content.map((part) => asString(asObject(part)?.text) ?? JSON.stringify(part)).join('\n')
 }
 
-/** The report of a subagent tool about one of its subagents. */
 function agentState(value: unknown): string {
   const state = asObject(value)
   return [state?.status, state?.message].filter((word) => typeof word === 'string').join(': ')

@@ -15,7 +15,6 @@ import { type Argv, anchorPaths, type CommandAgent, prepareLaunch, programOf } f
 import { type CommandAgentConfig, commandAgentSchema } from './schema.ts'
 import { createStreamParser as createEventParser } from './stream.ts'
 
-/** A driver for any command-line program. */
 export function createCommandAgent(agent: CommandAgent): AgentDriver {
   const findTerminal = createTerminalSearch()
   return {

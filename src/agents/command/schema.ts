@@ -4,7 +4,6 @@ import { modelKeys, placeKeys } from '../cli-agent-shape.ts'
 
 const words = z.tuple([z.string().min(1)], z.string())
 
-/** Any program that takes a prompt. */
 export const commandAgentSchema = z
   .strictObject({
     driver: z.literal('command').describe('Runs any command-line program as the agent.'),
@@ -51,7 +50,6 @@ interface PromptKeys {
   readonly prompt?: 'argv' | 'stdin' | 'file' | undefined
 }
 
-/** How the prompt reaches the program. */
 export function promptWay({ command, prompt }: PromptKeys): 'argv' | 'stdin' | 'file' {
   if (prompt !== undefined) return prompt
   if (command.some((word) => word.includes('{prompt}'))) return 'argv'

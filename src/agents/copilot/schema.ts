@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { choice, flag, optionalChoice, optionalText, texts } from '../../core/schema.ts'
 import { cliAgentShape } from '../cli-agent-shape.ts'
 
-/** GitHub's Copilot CLI. */
 export const copilotAgentSchema = z.strictObject({
   driver: z.literal('copilot').describe('Runs GitHub Copilot CLI.'),
   ...cliAgentShape,

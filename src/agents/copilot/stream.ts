@@ -115,7 +115,6 @@ const reasons: Readonly<Record<string, AgentFailure>> = {
   context_limit: 'context',
 }
 
-/** The data of a `session.error` or of a `model.call_failure`. */
 function failureOf(data: JsonObject): FailureReport {
   const message = asString(data.message) ?? asString(data.errorMessage) ?? 'Copilot reported an error.'
   const reason =
@@ -170,7 +169,6 @@ function createToolLog(isNew: StreamAccount['isNew']) {
         }),
       ]
     },
-    /** A piece of a command's output. */
     printed(data: JsonObject, line: JsonObject): void {
       const id = asString(data.toolCallId)
       const text = asString(data.text)
@@ -198,7 +196,6 @@ function createToolLog(isNew: StreamAccount['isNew']) {
         }),
       ]
     },
-    /** A tool call has started a subagent. */
     subagent(data: JsonObject, line: JsonObject): void {
       const agent = asString(line.agentId)
       const call = asString(data.toolCallId)

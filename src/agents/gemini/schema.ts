@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { choice, flag } from '../../core/schema.ts'
 import { cliAgentShape } from '../cli-agent-shape.ts'
 
-/** Google's Gemini CLI. */
 export const geminiAgentSchema = z.strictObject({
   driver: z.literal('gemini').describe('Runs Google Gemini CLI.'),
   ...cliAgentShape,

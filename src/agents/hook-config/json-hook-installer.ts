@@ -15,7 +15,6 @@ export interface JsonHookFormat
   readonly comments: boolean
   /** The content of a new file besides `hooks`. */
   readonly skeleton: JsonObject
-  /** One registration as an entry in the list of its event. */
   entryOf(registration: HookRegistration, command: HookCommand): JsonObject
   /** Why this file prevents the agent from running its hooks; null when it does not. */
   disabledBy?(settings: JsonObject): string | null
@@ -134,7 +133,6 @@ function wordsOfHook(handler: unknown): readonly string[] {
     : [program, ...(asStrings(args) ?? [])]
 }
 
-/** One of our entries in the list of an event. */
 interface FoundHook {
   readonly event: string
   readonly entry: unknown

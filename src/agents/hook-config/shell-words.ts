@@ -1,6 +1,5 @@
 import type { HookCommand } from '../hook-installer.ts'
 
-/** Program and arguments of a hook. */
 export function hookWords(command: HookCommand): Pick<HookCommand, 'program' | 'args'> {
   return command.onlyIf === undefined ? command : { program: '/bin/sh', args: ['-c', hookLine(command)] }
 }
@@ -35,7 +34,6 @@ export function onlyWhere(paths: readonly string[] | undefined, line: string): s
   return `${paths.map((path) => `[ -e ${quoted(path)} ]`).join(' || ')} || exit 0; ${line}`
 }
 
-/** Without the condition of `onlyWhere`. */
 export function withoutCondition(line: string): string {
   return line.replace(/^\[ -e .*? \] \|\| exit 0; (?:exec )?/, '')
 }

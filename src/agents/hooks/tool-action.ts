@@ -8,7 +8,6 @@ import {
   parseObject,
 } from '../../core/json-fields.ts'
 
-/** The purpose of a tool, independent of its name in an agent. */
 export type ToolPurpose =
   | 'bash'
   | 'powershell'

@@ -22,7 +22,6 @@ import {
   readAgentDefinition,
 } from './define-agent.ts'
 
-/** A user-defined agent that runs in this process. */
 const moduleAgentSchema = z.strictObject({
   driver: z
     .literal('module')
@@ -97,7 +96,6 @@ function createModuleAgent({
   }
 }
 
-/** An agent that a caller of the library passed in. */
 export function createPassedAgent(name: string, definition: AgentDefinition): AgentDriver {
   return {
     name: 'module',

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { choice, optionalText } from '../../core/schema.ts'
 import { cliAgentShape } from '../cli-agent-shape.ts'
 
-/** opencode. */
 export const opencodeAgentSchema = z.strictObject({
   driver: z.literal('opencode').describe('Runs opencode (`opencode run`).'),
   ...cliAgentShape,

@@ -3,13 +3,11 @@ import type { OutputEvent } from '../../core/event.ts'
 import type { AgentRequest } from '../contract.ts'
 import type { StreamEnd, StreamParser, UsageTotal } from '../stream.ts'
 
-/** Reads the bytes of a process and emits events. */
 export interface OutputReader {
   stdout(chunk: Uint8Array): void
   stderr(chunk: Uint8Array): void
   turns(): number
   usage(): UsageTotal
-  /** After the last byte. */
   end(): StreamEnd
 }
 
@@ -108,7 +106,6 @@ export function createLineSplitter(onLine: (line: string) => void) {
   }
   return {
     push: (chunk: Uint8Array): void => take(decoder.decode(chunk, { stream: true })),
-    /** Returns the text after the last line break. */
     end: (): void => {
       take(decoder.decode())
       if (length > 0) flush('')

@@ -9,10 +9,8 @@ import { notStarted } from './not-started.ts'
 import type { OutputReader } from './output-reader.ts'
 
 export interface ProcessPlay {
-  /** The name the user gave the agent. */
   readonly name: string
   readonly argv: readonly [string, ...string[]]
-  /** The complete environment of the process. */
   readonly env: Readonly<Record<string, string>>
   /** Without it stdin is empty. */
   readonly stdin?: string | undefined
@@ -132,7 +130,6 @@ function outputFile(
   const file = writePrivateFile(parent, 'output', '')
   const followed = followFile(file.path, onChunk, () => stop.abort())
   return {
-    /** The program, with its standard output in the file. */
     argv: ['sh', '-c', 'out=$1; shift; exec "$@" > "$out"', 'sh', file.path, ...argv] as const,
     /** Call after the program has ended. */
     finish(): void {

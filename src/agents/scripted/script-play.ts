@@ -6,7 +6,6 @@ import { createUsageMeter } from '../stream.ts'
 
 export type ScriptPlay = ReturnType<typeof createStage>
 
-/** State that all steps of one play share. */
 export function createStage(request: AgentRequest, halt: Halt) {
   const meter = createUsageMeter()
   const encoder = new TextEncoder()
@@ -39,7 +38,6 @@ export function createStage(request: AgentRequest, halt: Halt) {
       meter.add(event)
       check()
     },
-    /** Writes to the transcript, like the output of an agent's process. */
     print: (text: string): void => request.transcript(encoder.encode(text)),
   }
 }

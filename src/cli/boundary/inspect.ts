@@ -24,7 +24,6 @@ export function inspectCommand(context: CliContext): Command {
     })
 }
 
-/** A few lines per exchange: the request and the answer. */
 function printCassette(content: CassetteContent, { stdout }: CliContext): void {
   const paint = createColors(stdout.color)
   const { gantryVersion, recordedAt, facts, complete, exchanges } = content

@@ -28,7 +28,6 @@ export interface BoundaryWork {
   readonly cassette: string
 }
 
-/** One boundary session, for a program or until Ctrl-C. */
 export async function runBoundary(work: BoundaryWork, context: CliContext): Promise<void> {
   const { flags, script, replay } = work
   const model: ModelLink = { source: sourceOf(script, context), replay }
@@ -147,7 +146,6 @@ function sourceOf(script: string | undefined, { cwd, env }: CliContext): ModelSo
   return { kind: 'provider', upstream: upstreamFrom(env) }
 }
 
-/** Flags that every command with a running boundary has. */
 export interface BoundaryFlags {
   readonly port?: number
   readonly fault?: string[]

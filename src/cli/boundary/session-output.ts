@@ -11,7 +11,6 @@ import { plainLine, plainText } from '../../report/plain-text.ts'
 import { formatCost } from '../../report/quantity.ts'
 import type { CliContext } from '../context.ts'
 
-/** What a running boundary prints. */
 export interface SessionOutput {
   /** `hasProgram`: a program is started and gets the address. Without one, the address is printed. */
   ready(endpoint: ModelEndpoint, hasProgram: boolean): void

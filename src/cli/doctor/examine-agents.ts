@@ -9,7 +9,6 @@ import { readYaml } from '../../io/yaml.ts'
 import { lackingAccess } from '../../model-link/choose-model-link.ts'
 import { boundaryScriptSchema } from '../../models/boundary/script/schema.ts'
 
-/** One result of doctor. */
 export interface DoctorFinding {
   readonly area: 'gantry' | 'agents' | 'models' | 'sandboxes'
   readonly name: string

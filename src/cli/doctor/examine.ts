@@ -89,7 +89,6 @@ async function examineGuard({ cwd, env }: CliContext): Promise<readonly DoctorFi
   return [layer, ...changed, basic('guard settings', 'missing', why)]
 }
 
-/** A finding about Gantry itself and the basics of all commands. */
 function basic(name: string, status: DoctorFinding['status'], detail: string, fix?: string): DoctorFinding {
   return { area: 'gantry', name, status, detail, ...(fix !== undefined && { fix }) }
 }

@@ -10,7 +10,6 @@ import { statusCommand } from './status.ts'
 import { traceCommand } from './trace.ts'
 import { verifyCommand } from './verify.ts'
 
-/** `gantry guard`: hooks that enforce rules on coding agents. */
 export function guardCommand(context: CliContext): Command {
   const command = new Command('guard')
   for (const create of [

@@ -92,7 +92,6 @@ export function seenCommand(context: CliContext): Command {
     })
 }
 
-/** The person running the command, the project, and its ledger. */
 async function personsNote(context: CliContext, root: string | undefined): Promise<PersonRequest> {
   const { processTerminal } = await import('../../io/terminal.ts')
   const { findRoot, guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')

@@ -38,7 +38,6 @@ interface ProveFlags {
   readonly keep?: boolean
 }
 
-/** Prints the table, or everything as JSON. */
 async function runProve(context: CliContext, flags: ProveFlags): Promise<void> {
   const { loadProject } = await import('../../config/load.ts')
   const { chooseSubjects } = await import('../../guard/prove/choose-subjects.ts')

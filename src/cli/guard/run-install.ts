@@ -10,7 +10,6 @@ import type { CliContext } from '../context.ts'
 import { type HookFlags, hookPlace } from './hook-flags.ts'
 import { printInstalls, printPlugin, printUninstalls } from './print-installs.ts'
 
-/** Prints the result for each file. */
 export async function runInstall(context: CliContext, flags: HookFlags, dir: string | undefined) {
   const program = ownHookProgram()
   const dryRun = flags.dryRun === true

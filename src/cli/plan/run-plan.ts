@@ -12,7 +12,6 @@ import type { CliContext } from '../context.ts'
 import type { TaskFlags } from '../task/task-flags.ts'
 import { planEventPrinter } from './plan-event-printer.ts'
 
-/** `gantry plan run`, after parsing the flags. */
 export async function runPlanCommand(plan: string | undefined, flags: PlanFlags, context: CliContext) {
   const { env, signal, stdout } = context
   const isJson = flags.json === true

@@ -89,7 +89,6 @@ function listingSentence({
   return `${formatCount(used)} of ${formatCount(budget)} characters${own}${of}: ${fate}`
 }
 
-/** A warning about the plugin or its location. */
 function warningLines(
   { code, message, suggestion }: PreflightNotice,
   stream: CliStream,

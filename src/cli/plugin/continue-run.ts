@@ -13,7 +13,6 @@ import { keepHeapSmall } from '../keep-heap-small.ts'
 import { endCode, openEvaluationOutput, printUnfinished } from './evaluation-output.ts'
 import type { ResumeFlags } from './plugin-flags.ts'
 
-/** `gantry plugin resume` and `evaluate`, after parsing the flags. */
 export async function continueRun(
   { run, flags }: { readonly run: string | undefined; readonly flags: ResumeFlags },
   context: CliContext,

@@ -14,7 +14,6 @@ export function loadPluginConfig(plugin: string | undefined, flags: PluginFlags,
   return { config, warnings, project }
 }
 
-/** The flags that belong to the configuration. */
 function pluginOverrides(plugin: string | undefined, flags: PluginFlags): PluginOverrides {
   const named = flags.plugin ?? plugin
   const { timeout, dryRun, plan, estimate, output: _, config: __, ...rest } = flags

@@ -28,7 +28,6 @@ export type ProgressMode = (typeof progressModes)[number]
 
 const scopes = ['skills', 'agents', 'commands', 'hooks', 'mcp_servers'] as const
 
-/** Flags that choose the plugin and its settings. */
 export function withTargetFlags(command: Command): Command {
   return command
     .argument('[plugin]', 'directory of the plugin')
@@ -87,7 +86,6 @@ export function withExecutionFlags(command: Command): Command {
     .option('--cassettes <dir>', 'where recorded traffic is (default: evals/cassettes of the plugin)')
 }
 
-/** Flags of the judge. */
 export function withEvaluationFlags(command: Command): Command {
   return command
     .optionsGroup('Judging:')
@@ -97,7 +95,6 @@ export function withEvaluationFlags(command: Command): Command {
     .option('--threshold <share>', 'pass rate every scenario must reach (default 1)', share)
 }
 
-/** Flags of the output. */
 export function withOutputFlags(command: Command): Command {
   return command
     .optionsGroup('What comes out:')
@@ -121,7 +118,6 @@ export function withOutputFlags(command: Command): Command {
     )
 }
 
-/** Flags that stop before money is spent. */
 export function withDryRunFlags(command: Command): Command {
   return command
     .addOption(new Option('--dry-run', 'show the components and the estimated cost, and stop'))

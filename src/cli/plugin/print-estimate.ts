@@ -103,7 +103,6 @@ const tableColumns: readonly Column<Row>[] = [
   { title: 'cost', text: (row) => formatCost(row.estimated_cost_usd), align: 'right' },
 ]
 
-/** What the numbers are based on. */
 function remarksOf({ stages, total_estimated_cost_usd: total }: CostEstimate): readonly string[] {
   if (total === 0) return ['No cost: scripts or recordings answer, or no model is called.']
   const execution = stages.find(({ stage }) => stage === 'execution')

@@ -40,7 +40,6 @@ export function printReport(
   )
 }
 
-/** Every finding with its message and suggestion. */
 export function findingLines(
   findings: readonly PluginFinding[],
   stream: Pick<CliStream, 'color'>,

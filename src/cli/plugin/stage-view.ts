@@ -10,7 +10,6 @@ import { formatCost } from '../../report/quantity.ts'
 import type { CliContext, CliStream } from '../context.ts'
 import type { ProgressMode } from './plugin-flags.ts'
 
-/** The progress output of the stages before there are verdicts. */
 export interface StageView {
   /** Prints the run id early, so that the run can be found even if it is killed. */
   begin(pluginName: string, runId: string): void

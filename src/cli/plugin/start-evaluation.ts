@@ -37,7 +37,6 @@ interface Asked {
   readonly until: PluginStage
 }
 
-/** `gantry plugin run`, `generate` and `execute`, after parsing the flags. */
 export async function startEvaluation(asked: Asked, context: CliContext): Promise<void> {
   const { flags } = asked
   const { config, warnings, project } = loadPluginConfig(asked.plugin, flags, context)

@@ -80,7 +80,6 @@ function print(outcome: RetentionOutcome, flags: CleanFlags, context: CliContext
   for (const line of cleanReport(outcome, view)) context.stdout.write(`${line}\n`)
 }
 
-/** The result of a cleaning, for people. */
 function cleanReport(
   outcome: RetentionOutcome,
   { dryRun, all, color }: { readonly dryRun: boolean; readonly all: boolean; readonly color: boolean },

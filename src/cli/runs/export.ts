@@ -36,7 +36,6 @@ interface ExportFlags {
   readonly output?: string
 }
 
-/** Exports every finished trial of a run, or one of them, as a trajectory. */
 async function exportRun(wanted: string, trial: string | undefined, flags: ExportFlags, context: CliContext) {
   const { openProjectStore } = await import('../../config/open-project-store.ts')
   const { projectRedaction } = await import('../../config/project-redaction.ts')

@@ -43,7 +43,6 @@ function flagCommand(
   )
 }
 
-/** In the order of the help. */
 export function flagCommands(context: CliContext): readonly Command[] {
   const bless = 'Make a run the baseline for later runs, and protect it from cleaning.'
   const blessed = "is blessed: '--baseline blessed' means the newest such run"

@@ -3,7 +3,6 @@ import { formatDuration } from '../../core/duration.ts'
 import { formatCost } from '../../report/quantity.ts'
 import type { RunStatus, RunTotals } from '../../store/contract.ts'
 
-/** The colour of a status, the same for runs and trials. */
 export function formatRunStatus(text: string, status: RunStatus | 'unknown', color: boolean): string {
   const { green, red, yellow, cyan, dim } = pc.createColors(color)
   const paints: Partial<Record<typeof status, (text: string) => string>> = {

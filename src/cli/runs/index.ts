@@ -10,7 +10,6 @@ import { reindexCommand } from './reindex.ts'
 import { reportCommand } from './report.ts'
 import { showCommand } from './show.ts'
 
-/** `gantry runs`: commands for stored runs. */
 export function runsCommand(context: CliContext): Command {
   const command = new Command('runs')
   for (const create of [

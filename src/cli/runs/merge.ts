@@ -51,7 +51,6 @@ function withCollectFlags(command: Command): Command {
     .option('--strict', 'exit 4 when the run is partial or inconclusive')
 }
 
-/** Stores the run here, reports it, and ends with its exit code. */
 async function collect(
   flags: CollectFlags,
   context: CliContext,

@@ -117,7 +117,6 @@ async function printTrials(run: StoredRun, { stdout }: CliContext): Promise<void
 
 const maxDiffBytes = 4 * 1024 * 1024
 
-/** One trial: verdict, gates, prompt, changes and files. */
 async function showTrial(store: Store, runId: string, wanted: string, json: boolean, { stdout }: CliContext) {
   const { namesIn } = await import('../../io/directory.ts')
   const { readShortText } = await import('../../io/read-short-text.ts')

@@ -47,7 +47,6 @@ export function taskAcceptCommand(context: CliContext): Command {
     })
 }
 
-/** Runs a new task that continues one that ended. */
 export async function continueTask(
   how: 'apply' | 'retry',
   name: string,

@@ -7,7 +7,6 @@ import type { QueuedTask, TaskQueue, TaskState } from '../../store/queue/contrac
 import { changePlace } from '../../task/apply-change.ts'
 import type { CliContext } from '../context.ts'
 
-/** Tasks as a table that fits the terminal. */
 export function printTasks(
   tasks: readonly QueuedTask[],
   queue: Pick<TaskQueue, 'events'>,

@@ -11,7 +11,6 @@ import { paintState } from './print-tasks.ts'
 
 const maxColumns = 200
 
-/** Names used by the milestones. */
 const scoutNames: Readonly<Record<ScoutName, string>> = { scout_a: 'Scout A', scout_b: 'Scout B' }
 
 export interface PrintOptions {

@@ -8,7 +8,6 @@ import type { CliContext } from '../context.ts'
 import { duration, usd } from '../flag-values.ts'
 import { blobsOption } from '../queue.ts'
 
-/** Flags of every command that creates a task. */
 export interface TaskFlags {
   readonly agent?: string
   readonly model?: string

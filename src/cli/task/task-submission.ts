@@ -51,7 +51,6 @@ export async function queueTask(
   return task
 }
 
-/** The text of the command line, or standard input for `-`. */
 export async function taskText(words: readonly string[]): Promise<string> {
   if (words.length !== 1 || words[0] !== '-') return words.join(' ')
   const input = await readInput(0, maxBytes)

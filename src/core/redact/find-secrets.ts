@@ -34,7 +34,6 @@ const shapes: readonly { readonly hints: readonly string[]; readonly pattern: Re
   { hints: ['://'], pattern: /(:\/\/[^\s/?#@:"'<>]{0,256}:)[^\s/?#@"'<>]{1,1024}(?=@)/g },
 ]
 
-/** Finds keys, tokens and passwords by their format. */
 export const findTokens: Finder = (text, found) => {
   for (const { hints, pattern } of shapes) {
     if (!hints.some((hint) => text.includes(hint))) continue

@@ -7,7 +7,6 @@ export interface CaseCount {
   readonly n: number
 }
 
-/** One case with both sides. */
 export interface CasePair {
   readonly before: CaseCount
   readonly after: CaseCount

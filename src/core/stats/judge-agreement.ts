@@ -4,14 +4,11 @@ import { exactRate } from './exact-rate.ts'
 
 /** A trial that a person labelled and the judge scored. */
 export interface LabelledScore {
-  /** What the person said. */
   readonly isGood: boolean
-  /** What the judge said. */
   readonly passed: boolean
   readonly score: number
 }
 
-/** How well the judge agrees with people. */
 export interface JudgeAgreement {
   readonly labels: number
   readonly confusion: Confusion

@@ -1,6 +1,5 @@
 import { betaCdf, betaQuantile, bisect } from './beta-cdf.ts'
 
-/** A beta distribution. */
 export interface Beta {
   readonly a: number
   readonly b: number

@@ -13,7 +13,6 @@ import { rules } from '../../rules/index.ts'
 export interface HookInvocation {
   /** As given on the command line. May be an agent that the guard does not know. */
   readonly agent: string
-  /** Event name from the command line. */
   readonly event: string | null
   readonly agentVersion: string | null
   readonly env: Readonly<Record<string, string | undefined>>
@@ -24,7 +23,6 @@ export interface HookInvocation {
 
 /** The hook program that is running. */
 export interface RunningHook {
-  /** The Node that runs it. */
   readonly node: string
   /** Absolute; null when the guard runs inside another program. */
   readonly hookBin: string | null

@@ -5,7 +5,6 @@ import { quickId } from '../../io/quick-random.ts'
 import { readInput } from '../../io/read-input.ts'
 import type { AnsweredHook, HookInvocation, RunningHook } from './answer-hook.ts'
 
-/** The process of a hook or of a helper. */
 export interface HookProcess {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly program: RunningHook
@@ -15,7 +14,6 @@ export interface HookProcess {
 
 export interface HookCall extends HookProcess {
   readonly argv: readonly string[]
-  /** File descriptor of the payload. */
   readonly input: number
 }
 
@@ -166,7 +164,6 @@ export async function answerInTime(
 
 const refusable: ReadonlySet<HookKind> = new Set(['tool_before', 'config_change', 'stop', 'subagent_stop'])
 
-/** Deadline for the answer. */
 export type Deadline = ReturnType<typeof startDeadline>
 
 /** Most hooks finish long before the deadline, so it is worked out late. */

@@ -73,7 +73,6 @@ interface VerifyRequest {
   readonly root: string
   readonly commands: readonly DeclaredCommand[]
   readonly env: Readonly<Record<string, string>>
-  /** Time limit of each command. */
   readonly timeoutMs: number
   tree(): Promise<string | null>
   readonly redact: (text: string) => string

@@ -31,7 +31,6 @@ export interface PlanWork {
   readonly notes: PrivateNotes
   /** Declared at the start of the run. */
   readonly declared: readonly DeclaredCommand[]
-  /** Environment of the agent. */
   readonly env: Readonly<Record<string, string>>
   /** The same without the keys of the agent's model, because code written by the agent runs in it. */
   readonly checkEnv: Readonly<Record<string, string>>
@@ -102,7 +101,6 @@ function draftOf(plan: string): string {
   return posix.join(posix.dirname(plan), `.${posix.basename(plan)}.gantry-draft`)
 }
 
-/** The file with our hooks, and the backup of the earlier version. */
 function besides(root: string, path: string): readonly string[] {
   const directory = dirname(path)
   const copies = namesIn(directory).filter((name) => name.startsWith(`${basename(path)}.gantry-backup-`))
@@ -155,7 +153,6 @@ function openPrivateNotes({ guardHome, root, runDir, runId }: NotesPlace) {
   makePrivateDirectories(dir)
   writePrivateFileAtomic(join(dir, ownerFile), runDir)
   return {
-    /** Path of the shadow repository. */
     shadow: join(dir, 'shadow.git'),
     begin: (iteration: string, begun: IterationStart): void =>
       writePrivateFileAtomic(join(dir, `${iteration}.json`), JSON.stringify(begun)),
@@ -167,7 +164,6 @@ function openPrivateNotes({ guardHome, root, runDir, runId }: NotesPlace) {
 
 const ownerFile = 'run-directory'
 
-/** Removes the notes of deleted runs. */
 function removeOrphans(all: string): void {
   for (const name of directoriesIn(all)) {
     const owner = readTextIfExists(join(all, name, ownerFile))

@@ -68,7 +68,6 @@ export function newPlanRequest({ cwd, root: named, plan, configFile, ...rest }: 
   })
 }
 
-/** The project around a directory. */
 export function planRoot(cwd: string, root = '.'): string {
   const directory = resolve(cwd, root)
   if (isDirectory(directory)) return findRoot(directory)

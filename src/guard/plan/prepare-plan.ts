@@ -86,7 +86,6 @@ export async function preparePlan(request: PlanRequest, context: PrepareContext)
     modelLink,
     prices: { ...builtInPrices, ...project.config.models },
     redaction: createRedaction(project.config.redact, env, agent.env),
-    /** Environment of the caller. */
     host: env,
     settings,
     /** Settings files that count as they were sealed. */
@@ -126,7 +125,6 @@ export async function requiredNow(place: CommandPlace): Promise<readonly Declare
   return required({ history, settings, project: await projectNow(place) })
 }
 
-/** The commands that the project declares now. */
 async function declaredNow(place: Omit<CommandPlace, 'declared'>): Promise<readonly DeclaredCommand[]> {
   return (await projectNow(place)).commands
 }

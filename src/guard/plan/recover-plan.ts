@@ -19,7 +19,6 @@ export interface RecoveredPlan {
   /** By task name in the records: the tree when the task was started, and why its last attempt was not accepted. */
   readonly baselines: Map<string, string>
   readonly failures: Map<string, Failure>
-  /** Number of the last iteration. */
   readonly last: number
 }
 

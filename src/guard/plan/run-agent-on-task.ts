@@ -11,7 +11,6 @@ export interface TaskTurn {
   readonly prompt: string
   readonly iteration: number
   readonly attempt: number
-  /** Remaining budget. */
   readonly maxCostUsd?: number
   readonly recorder: EventRecorder
 }

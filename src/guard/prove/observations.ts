@@ -7,7 +7,6 @@ import { notesOf } from '../../guard-engine/history/gate.ts'
 import type { ModelCall } from '../../models/boundary/contract.ts'
 import type { GuardedProject, ProofStage } from './contract.ts'
 
-/** How often a stop was refused. */
 export function refusalsIn(entries: readonly LedgerEntry[]): number {
   return entries.filter((entry) => entry.kind === 'decision' && entry.verdict === 'refuse').length
 }
@@ -21,7 +20,6 @@ export function notesIn(entries: readonly LedgerEntry[]): readonly Note[] {
   return entries.flatMap(notesOf)
 }
 
-/** Rules that denied a call, in call order. */
 export function denialsIn(entries: readonly LedgerEntry[]): readonly string[] {
   return entries.flatMap((entry) =>
     entry.kind === 'decision' && entry.verdict === 'deny'
@@ -39,12 +37,10 @@ export function textOfCall({ system, messages }: ModelCall): string {
   return [system, ...texts].join('\n')
 }
 
-/** Whether any call to the model contains this text. */
 export function modelSaw(calls: readonly ModelCall[], text: string): boolean {
   return calls.some((call) => textOfCall(call).includes(text))
 }
 
-/** The file with the hooks, relative to the project. */
 export function hookFileOf(
   { agent }: Pick<ProofStage, 'agent'>,
   { root, home, env }: Pick<GuardedProject, 'root' | 'home' | 'env'>,

@@ -19,7 +19,6 @@ export type ProofVerdict = 'fires' | 'does not fire' | 'cannot be enforced' | 'n
 
 export interface ProveOptions {
   readonly gates?: readonly ProofGate[]
-  /** Maximum number of agents at once. */
   readonly concurrency?: number
   readonly onProven?: (proven: ProvenGate) => void
 }

@@ -58,7 +58,6 @@ export async function guardStatus(request: StatusRequest): Promise<readonly Agen
   return Promise.all(request.agents.map((agent) => statusOf(agent, request)))
 }
 
-/** Whether our hooks work in every agent that has them. */
 export function isArmed(statuses: readonly AgentStatus[]): boolean {
   return statuses.every(({ state }) => state === 'armed' || state === 'absent')
 }

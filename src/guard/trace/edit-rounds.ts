@@ -57,7 +57,6 @@ export function countEditRounds(editThreshold: number) {
         file.most = Math.max(file.most, file.open)
       }
     },
-    /** Files edited after the last green test run. */
     unverified: (): number => pending.length,
     finish: (shown: number) => {
       const all = files.entries().toSorted(([, a], [, b]) => b.edits - a.edits)

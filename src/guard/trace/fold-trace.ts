@@ -141,7 +141,6 @@ const maxRules = 200
 /** A denial that names no rule of ours: from a person or from the agent's own settings. */
 const notOurs = 'outside the guard'
 
-/** How often each rule denied a call or refused a stop. */
 function countRefusals(): { add(item: TraceItem): void; finish(): readonly RefusalFigure[] } {
   const rules = cappedMap(
     maxRules,

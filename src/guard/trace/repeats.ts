@@ -105,7 +105,6 @@ function isQuiet({ tool, command, result }: TraceCall): boolean {
 
 const maxNameChars = 200
 
-/** The call as one line. */
 export function callName(tool: string, label: string): string {
   const line = label.slice(0, maxNameChars).replaceAll(/\s+/g, ' ').trim()
   return line === '' ? tool : `${tool}: ${line}`

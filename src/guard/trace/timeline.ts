@@ -2,7 +2,6 @@ export type TimelineMark = 'success' | 'failure' | 'denied' | 'unknown'
 
 export interface TimelineFigure {
   readonly startMs: number
-  /** Duration of one slot. */
   readonly slotMs: number
   readonly slots: number
   /** By tool, busiest first. The rest are combined in the last lane. */

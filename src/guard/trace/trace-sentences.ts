@@ -2,7 +2,6 @@ import { counted, formatCount } from '../../core/counted.ts'
 import { formatDuration } from '../../core/duration.ts'
 import type { RefusalFigure, TimeFigures, TraceReport } from './trace-report.ts'
 
-/** How the calls ended, in one sentence. */
 export function traceResultSentence({ results, source }: TraceReport): string {
   const parts = [
     `${formatCount(results.success)} succeeded`,

@@ -21,7 +21,6 @@ export interface TraceTextOptions {
   readonly color: boolean
 }
 
-/** The report for a person at a terminal. */
 export function traceText(report: TraceReport, look: TraceTextOptions): string {
   const { bold, yellow, red, dim } = pc.createColors(look.color)
   const lines: string[] = []

@@ -10,7 +10,6 @@ export interface PersonRequest extends Omit<PersonCheck, 'about'> {
   /** Real path of the project. */
   readonly root: string
   readonly nowMs: number
-  /** Appends to the project's ledger. */
   append(note: Note): void
 }
 

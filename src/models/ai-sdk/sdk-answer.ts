@@ -2,7 +2,6 @@ import type { LanguageModelUsage } from 'ai'
 import type { TokenUsage } from '../../core/trial.ts'
 import type { Completion, CompletionRequest } from '../provider.ts'
 
-/** The fields that Gantry reads from the SDK's answer. */
 export interface SdkAnswer {
   readonly text: string
   readonly reasoningText?: string | undefined

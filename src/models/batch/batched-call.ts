@@ -48,7 +48,6 @@ export function createBatchedCall(
   return {
     id,
     request,
-    /** The answer or error that the caller gets. */
     answer: promise,
     isOver: () => isOver,
     /** False when the budget does not allow it; then the caller's promise is rejected. */

@@ -104,7 +104,6 @@ export function callsWait(count: number): string {
   return counted(count, 'judge call waits', 'judge calls wait')
 }
 
-/** The size limits of one batch. */
 export interface BatchSize {
   readonly requests: number
   readonly bytes: number

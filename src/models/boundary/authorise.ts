@@ -5,7 +5,6 @@ export interface TokenRequest {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The headers in which APIs expect a key. */
 export const keyHeaders: readonly string[] = ['x-api-key', 'x-goog-api-key', 'authorization']
 
 /**

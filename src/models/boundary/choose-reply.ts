@@ -21,7 +21,6 @@ export interface SessionState {
   modelsSeen(): readonly string[]
 }
 
-/** How a call will be answered. */
 export interface ChosenReply {
   readonly delivery: Delivery
   readonly by: string

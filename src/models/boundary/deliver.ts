@@ -15,7 +15,6 @@ export interface Receiver {
   readonly onPiece: (piece: Piece) => void
 }
 
-/** Headers that describe one connection. */
 export const hopByHop = [
   'connection',
   'keep-alive',
@@ -86,7 +85,6 @@ async function* heeding(pieces: Delivery['pieces'], gone: AbortSignal): AsyncGen
   }
 }
 
-/** An answer that is ready to send. */
 export interface Delivery {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { GantryError } from '../../core/error.ts'
 import { seededRandom } from '../../core/random.ts'
 
-/** The ways in which the boundary can break an exchange. */
 export type Fault =
   /** Instead of an answer: 429 with `retry-after`, 529, 500 or any other status. */
   | {

@@ -1,6 +1,5 @@
 import type { TokenUsage } from '../../core/trial.ts'
 
-/** The API formats that the boundary supports. */
 export type Api = 'anthropic' | 'openai-chat' | 'openai-responses' | 'gemini'
 
 /** The provider that defined each format. */
@@ -49,7 +48,6 @@ export interface CallMessage {
   }[]
 }
 
-/** A model's answer, independent of the API format. */
 export interface Turn {
   readonly blocks: readonly Block[]
   readonly stop: StopReason

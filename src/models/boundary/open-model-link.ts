@@ -20,12 +20,10 @@ export interface AgentDirectories {
 
 export interface ModelLinkOptions {
   readonly places: AgentDirectories
-  /** Directory of the cassette. */
   readonly cassette: string
   readonly redact: (text: string) => string
   /** Written to the cassette: which agent was recorded. */
   readonly facts: Readonly<Record<string, string>>
-  /** The directories of this trial. */
   readonly maxCostUsd?: number
   /** Asked with what all calls need; returns the limit that applies now. */
   readonly raiseCostLimit?: ((neededUsd: number) => number | null) | undefined

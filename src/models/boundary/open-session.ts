@@ -32,7 +32,6 @@ export interface AuthorisedRequest {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A session with its token. */
 export interface SessionCore extends Omit<BoundarySession, 'endpoint'> {
   take(arrival: AuthorisedRequest): Promise<void>
 }

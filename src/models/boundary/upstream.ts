@@ -4,7 +4,6 @@ import type { Responder } from './contract.ts'
 import { hopByHop } from './deliver.ts'
 import { providerOf } from './model-call.ts'
 
-/** The real providers. */
 export type Upstream = ReturnType<typeof upstreamFrom>
 
 export interface UpstreamApi {
@@ -62,7 +61,6 @@ export function upstreamFrom(env: Readonly<Record<string, string | undefined>>) 
   }
 }
 
-/** Whether there is a key for any provider. */
 export function hasKey(upstream: Upstream): boolean {
   return [upstream.anthropic, upstream.openai, upstream.google].some(({ auth }) => auth !== null)
 }

@@ -6,7 +6,6 @@ export function aborted(signal: AbortSignal): Promise<'aborted'> {
   return new Promise((settle) => signal.addEventListener('abort', () => settle('aborted'), { once: true }))
 }
 
-/** Waits for the time to pass or for the signal to be aborted. */
 export async function waitUnlessAborted(signal: AbortSignal, ms: number): Promise<void> {
   if (ms <= 0 || signal.aborted) return
   await wait(Math.min(ms, longestTimerMs), undefined, { signal }).catch((cause: unknown) => {

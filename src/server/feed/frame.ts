@@ -1,6 +1,5 @@
 import type { EventLevel, StoredTaskEvent } from '../../store/queue/contract.ts'
 
-/** One serialized event of the feed, made once for all clients. */
 export interface Frame {
   readonly id: number
   readonly taskId: string

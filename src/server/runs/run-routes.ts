@@ -36,7 +36,6 @@ const follow: RouteReply = {
   type: 'text/event-stream',
 }
 
-/** Everything about runs and their trials. */
 export const runRoutes = {
   listRuns: {
     method: 'get',

@@ -44,7 +44,6 @@ export function runTables(store: Store) {
       const wanted = having === null ? runs : runs.filter(({ id }) => having.has(id))
       return { runs: selectRuns(wanted, filter), names }
     },
-    /** Finished trials of a run. */
     trials(runId: string): readonly TrialRow[] {
       const parsed = parseRunId(runId)
       if (parsed === null) return []

@@ -1,7 +1,6 @@
 import { textBeside } from '../../io/text-beside.ts'
 import { type TaskRecord, taskStates } from './contract.ts'
 
-/** A row of `tasks`. */
 export type TaskRow = Readonly<Record<string, unknown>>
 
 /** In the order that `recordFrom` expects. */

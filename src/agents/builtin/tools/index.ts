@@ -7,7 +7,6 @@ import { runTool } from './run.ts'
 import { searchTool } from './search.ts'
 import { writeTool } from './write.ts'
 
-/** All tools of the builtin agent. */
 export function createTools(place: ToolPlace): readonly Tool[] {
   return [readTool, listTool, searchTool, writeTool, editTool, runTool].map((create) => create(place))
 }

@@ -1,6 +1,5 @@
 import { asObject, asString, type JsonObject } from '../../../core/json-fields.ts'
 
-/** The answer to one of our requests. */
 export type ControlAnswer =
   | { readonly kind: 'success'; readonly response: JsonObject }
   | { readonly kind: 'refused'; readonly why: string }

@@ -32,7 +32,6 @@ export const atOnce = { waitMs: 0, graceMs: 2_000 }
 const brokenMs = 1_000
 const maxStderr = 500
 
-/** The lines exchanged with one Claude Code process. */
 export function openConversation(start: CliStart, request: SessionRequest, hooks: HookCallbacks) {
   const { signal } = request
   const parser = createStreamParser()
@@ -141,7 +140,6 @@ export function openConversation(start: CliStart, request: SessionRequest, hooks
       fault.rethrow()
       return result
     },
-    /** Sends a line that has no answer. */
     writeLine: child.send,
     idle: (): Promise<unknown> => Promise.race([exchanges.idle(), over.promise]),
     isAsked: exchanges.isAsked,
@@ -150,7 +148,6 @@ export function openConversation(start: CliStart, request: SessionRequest, hooks
     expectNoMore: exchanges.expectNoMore,
     /** How long it has waited for its model in total. */
     apiMs: clock.totalMs,
-    /** The latest line about itself and what it has loaded. */
     about: () => about,
     isAlive: () => !isGone && stopped === null && !isFinishing,
     stop,
@@ -233,7 +230,6 @@ interface LivePlace {
 /** How long its pipes may stay open after its end. Its child processes could keep them open forever. */
 const drainMs = 250
 
-/** Starts a program that communicates in JSON lines. */
 function startLive({ argv, env }: CliStart, place: LivePlace) {
   const child = openProcess({
     argv,
@@ -270,7 +266,6 @@ function startLive({ argv, env }: CliStart, place: LivePlace) {
         if (error) place.onBroken()
       })
     },
-    /** Closes stdin, which tells the program to exit. */
     hangUp(): void {
       isHungUp = true
       child.stdin.end()

@@ -42,7 +42,6 @@ export function createExchanges() {
       const turn = newTurn(uuid)
       current = turn
       return {
-        /** The `result` that ends it. */
         done: turn.done,
         /** Ends it in any state: the next one may start. */
         end() {

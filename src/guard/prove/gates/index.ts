@@ -11,7 +11,6 @@ import { gitDisarming, subagentDenied } from './disarming.ts'
 import { kernelProtection } from './kernel.ts'
 import { boundReached, refuseStop } from './stops.ts'
 
-/** In the order of the table. */
 export const proofGates: readonly ProofGate[] = [
   denyFile,
   denyShell,

@@ -41,7 +41,6 @@ const ofCommits: readonly (readonly [pattern: RegExp, stands: string])[] = [
   [new RegExp(`^(\\[[^\\]\\n]+ )${short}(?=\\])`, 'gm'), '$1{commit}'],
 ]
 
-/** A piece of text that differs between runs or machines, and its replacement. */
 type Phrase = readonly [pattern: RegExp, stands: string]
 
 /** In any text: what agents write about a session. */

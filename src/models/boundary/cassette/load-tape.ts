@@ -6,7 +6,6 @@ import { joinRequest } from './share-request.ts'
 import type { StoredResponse } from './stored-response.ts'
 import type { Tape, TapeExchange } from './tape.ts'
 
-/** Appends exchanges from the directory to the tape. */
 export function loadTape(dir: string, files: readonly ExchangeFile[], tape: Tape, normalise: Normalise) {
   const getBlob = blobReader(dir)
   const requests = new Map<number, NormalRequest>()

@@ -35,12 +35,10 @@ export function createTextNormaliser(rules: TextRules): NormaliseText {
   }
 }
 
-/** Replaces every candidate in a text by the result of `standsFor`. */
 export function replaceCandidates(text: string, standsFor: (found: string) => string): string {
   return text.replaceAll(candidate, standsFor)
 }
 
-/** Replaces every UUID in a text by the result of `standsFor`. */
 export function replaceUuids(text: string, standsFor: (uuid: string) => string): string {
   return text.replaceAll(uuid, standsFor)
 }

@@ -1,4 +1,3 @@
-/** The store of long texts. */
 export interface BlobWriter {
   /** Returns the name of the stored text; the same text has the same name. */
   put(text: string): string

@@ -2,7 +2,6 @@ import type { IncomingCall, Reply } from '../contract.ts'
 import { type Delivery, deliveryOf } from '../deliver.ts'
 import { waitUnlessAborted } from '../wait-unless-aborted.ts'
 
-/** An answer to store. */
 export interface KeptReply {
   readonly status: number
   /** With names in lower case. */

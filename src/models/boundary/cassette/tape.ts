@@ -3,7 +3,6 @@ import type { Api, CallKind } from '../contract.ts'
 import type { NormalRequest } from './normalise.ts'
 import type { StoredResponse } from './stored-response.ts'
 
-/** One exchange in memory. */
 export interface TapeExchange {
   /** From 1, as its file is named. */
   readonly index: number
@@ -17,7 +16,6 @@ export interface TapeExchange {
 
 export type Tape = ReturnType<typeof createTape>
 
-/** The exchanges of a cassette, found by request. */
 export function createTape() {
   const exchanges: TapeExchange[] = []
   const byQuestion = new Map<string, TapeExchange[]>()

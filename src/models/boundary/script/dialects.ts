@@ -18,7 +18,6 @@ export interface Word<Name extends keyof AgentActions> {
   readonly also?: { readonly tool: string; readonly input: unknown }
 }
 
-/** The tools of one agent. */
 export interface Dialect {
   readonly agent: string
   /** A request that offers one of these tools is from this agent. */

@@ -159,7 +159,6 @@ interface ReplyContext {
   readonly signal: AbortSignal
 }
 
-/** The reply that a turn of a script gives to this call. */
 async function replyWithTurn(turn: ScriptTurn, context: ReplyContext): Promise<Reply> {
   if (turn.error === undefined) return answer(turn, context)
   // A disconnected agent needs no answer.

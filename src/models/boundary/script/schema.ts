@@ -107,7 +107,6 @@ const whenSchema = z
   })
   .describe('All of these must be true.')
 
-/** A scripted model behind the boundary. */
 export const boundaryScriptSchema = z
   .strictObject({
     name: z.string().min(1).optional().describe('A description of the script, for people.'),

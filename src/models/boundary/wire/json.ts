@@ -2,7 +2,6 @@ import { isObject, type JsonObject } from '../../../core/json-fields.ts'
 import type { WireFailure } from '../contract.ts'
 import type { EncodedReply } from './contract.ts'
 
-/** An answer that is one JSON document. */
 export function jsonReply(
   body: unknown,
   headers: EncodedReply['headers'] = {},

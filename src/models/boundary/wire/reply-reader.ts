@@ -14,7 +14,6 @@ export type ReplyDraft = {
 /** How one format fills the draft. */
 export interface ReplySteps {
   readEvent(event: SseEvent): void
-  /** A complete answer. */
   readDocument(document: unknown): void
   /** Adds what is known only after the last byte. */
   finish?(): void

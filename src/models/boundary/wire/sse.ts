@@ -8,7 +8,6 @@ export function encodeSse({ event, data }: SseEvent): string {
   return `${name}data: ${data.split(lineBreak).join('\ndata: ')}\n\n`
 }
 
-/** An answer that is a stream of encoded events. */
 export function streamReply(chunks: readonly string[], headers: EncodedReply['headers'] = {}): EncodedReply {
   const usual = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
   return { status: 200, headers: { ...usual, ...headers }, chunks }
