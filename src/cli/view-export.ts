@@ -68,7 +68,10 @@ export async function exportView(to: string, wanted: readonly string[], context:
       key,
       key === 'path' ? nameOf(String(word)) : `${word}`,
     ])
-    const address = runRoutes[name].path.replace('{run}', run).replace('{trial}', () => nameOf(trial))
+    const address = runRoutes[name].at
+      .replace(/^\w+ /, '')
+      .replace('{run}', run)
+      .replace('{trial}', () => nameOf(trial))
     if (value !== null) put(words.length === 0 ? address : `${address}?${new URLSearchParams(words)}`, value)
     return value as Value
   }

@@ -8,7 +8,7 @@ import type { TaskEndRecord } from '../store/queue/contract.ts'
 import { openTrialQueue } from '../store/trial-queue/open-trial-queue.ts'
 import { queueStatus } from '../store/trial-queue/why-waiting.ts'
 import { openApiDocument } from './openapi.ts'
-import type { Route } from './route.ts'
+import { namedRoute, type Route } from './route.ts'
 import { routes } from './routes.ts'
 
 const success: TaskEndRecord = { state: 'SUCCESS', summary: 'done', error_message: null }
@@ -19,12 +19,21 @@ ajv.addSchema({ ...openApiDocument(), $id: 'api' })
 
 /** The JSON of a response, validated against the OpenAPI document. */
 async function documented(name: keyof typeof routes, response: Response) {
-  const route: Route = routes[name]
+  const route = namedRoute(name, routes[name])
   const isRight = response.status === route.reply.status
   const place = isRight ? `${response.status}` : 'default'
   const type = isRight ? route.reply.type : 'application/json'
   expect(response.headers.get('content-type')).toContain(type)
-  const pointer = ['paths', route.path, route.method, 'responses', place, 'content', type, 'schema']
+  const pointer = [
+    'paths',
+    route.path,
+    route.method.toLowerCase(),
+    'responses',
+    place,
+    'content',
+    type,
+    'schema',
+  ]
     .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
     .join('/')
   const validate = ajv.getSchema(`api#/${pointer}`)
@@ -49,13 +58,13 @@ test('the committed OpenAPI document matches the routes', () => {
 
 test('application and document have exactly the routes of the table', () => {
   const { app } = labApp(openServerLab())
-  const table = Object.values<Route>(routes).map(({ method, path }) => `${method} ${path}`)
+  const table = Object.values<Route>(routes).map(({ at }) => at)
   const inApp = app.routes
     .filter(({ method }) => method !== 'ALL')
-    .map(({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+    .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
   const { paths } = openApiDocument() as { paths: Record<string, object> }
   const inDocument = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method} ${path}`),
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )
   expect(inApp.toSorted()).toEqual(table.toSorted())
   expect(inDocument.toSorted()).toEqual(table.toSorted())

@@ -19,8 +19,8 @@ import {
 import { pathParameters } from './api-schemas.ts'
 import { type AccessRules, checkAccess } from './check-access.ts'
 import type { PageFiles } from './page-files.ts'
-import type { Route } from './route.ts'
-import { type Handlers, type RouteName, routes } from './routes.ts'
+import type { NamedRoute } from './route.ts'
+import { type Handlers, type RouteName, routeTable } from './routes.ts'
 
 type Env = { Bindings: Partial<HttpBindings> }
 
@@ -36,14 +36,13 @@ export interface AppOptions {
 /** The API without a socket: the routes of the table behind one access check. */
 export function createApp({ access, handlers, log, page, stream }: AppOptions): Hono<Env> {
   const app = new Hono<Env>()
-  const table = Object.entries<Route>(routes)
 
   app.use(async (c, next) => {
     const began = monotonicMs()
     const { method, path } = c.req
     const file = method === 'GET' || method === 'HEAD' ? page.get(path) : undefined
     const isOpen =
-      file !== undefined || table.some(([, route]) => route.isOpen === true && route.path === path)
+      file !== undefined || routeTable.some((route) => route.isOpen === true && route.path === path)
     const refused = checkAccess({ isOpen, method, header: (name) => c.req.header(name) }, access)
     if (refused !== null) c.res = toResponse(refused)
     else if (file !== undefined) c.res = new Response(file.bytes, { headers: file.headers })
@@ -53,12 +52,12 @@ export function createApp({ access, handlers, log, page, stream }: AppOptions): 
     log.request({ method: c.req.method, path: `${pathname}${search}`, status: c.res.status, durationMs })
   })
 
-  for (const [name, route] of table)
-    app.on(route.method.toUpperCase(), route.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
+  for (const route of routeTable)
+    app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
       const given = await readRequest(route, c)
       if (given.kind === 'problem') return toResponse(given)
       // The schemas of this route have checked it.
-      const handle = handlers[name as RouteName] as (given: object) => ApiAnswer | Promise<ApiAnswer>
+      const handle = handlers[route.name as RouteName] as (given: object) => ApiAnswer | Promise<ApiAnswer>
       const answer = await handle(given.given)
       return answer.kind === 'stream' || answer.kind === 'follow' ? takeOver(c, answer) : toResponse(answer)
     })
@@ -82,21 +81,17 @@ export function createApp({ access, handlers, log, page, stream }: AppOptions): 
 }
 
 function notHere(method: string, path: string): ApiProblem {
-  const allowed = Object.values<Route>(routes)
-    .filter((route) => pattern(route.path).test(path))
-    .map((route) => route.method.toUpperCase())
+  const fits = (route: NamedRoute) =>
+    new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path)
+  const allowed = routeTable.filter(fits).map((route) => route.method)
   if (allowed.length === 0) return problem(404, 'not_found', 'there is no such path', 'See /openapi.json.')
   const message = `${method} is not allowed here, only ${allowed.join(', ')}`
   return { ...problem(405, 'bad_method', message), headers: { allow: allowed.join(', ') } }
 }
 
-function pattern(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
-}
-
 /** A request in the form its route expects, or what is wrong with it. */
 async function readRequest(
-  { path, query, body }: Route,
+  { path, query, body }: NamedRoute,
   { req, env }: Pick<Context<Env>, 'req' | 'env'>,
 ): Promise<{ readonly kind: 'given'; readonly given: object } | ApiProblem> {
   const named: Record<string, unknown> = {}

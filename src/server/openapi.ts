@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { version } from '../core/version.ts'
 import { components, errorSchema, pathParameters } from './api-schemas.ts'
-import type { Route } from './route.ts'
-import { routes } from './routes.ts'
+import type { NamedRoute } from './route.ts'
+import { routeTable } from './routes.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 export function openApiDocument(): Json {
   const paths: Record<string, Record<string, Json>> = {}
-  for (const [name, route] of Object.entries<Route>(routes))
-    paths[route.path] = { ...paths[route.path], [route.method]: operation(name, route) }
+  for (const route of routeTable)
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) }
   return {
     openapi: '3.1.1',
     info: {
@@ -23,8 +23,8 @@ export function openApiDocument(): Json {
   }
 }
 
-function operation(name: string, route: Route): Json {
-  const { summary, isOpen, body, reply } = route
+function operation(route: NamedRoute): Json {
+  const { name, summary, isOpen, body, reply } = route
   const parameters = [...parametersIn(route), ...queryParameters(route), ...streamParameters(route)]
   return {
     operationId: name,
@@ -56,7 +56,7 @@ function operation(name: string, route: Route): Json {
 }
 
 /** What is named may be missing, and a body may be refused. */
-function problemsOf({ path, body, problems = [] }: Route): readonly number[] {
+function problemsOf({ path, body, problems = [] }: NamedRoute): readonly number[] {
   return [...(path.includes('{') ? [404] : []), ...(body === undefined ? [] : [413, 415]), ...problems]
 }
 
@@ -73,13 +73,13 @@ function errorReply(description = 'An error.'): Json {
   return { description, content: { 'application/json': { schema: schemaOf(errorSchema) } } }
 }
 
-function parametersIn({ path }: Route): readonly Json[] {
+function parametersIn({ path }: NamedRoute): readonly Json[] {
   return Object.entries(pathParameters)
     .filter(([name]) => path.includes(`{${name}}`))
     .map(([name, schema]) => ({ name, in: 'path', required: true, schema: bare(schema) }))
 }
 
-function queryParameters({ query }: Route): readonly Json[] {
+function queryParameters({ query }: NamedRoute): readonly Json[] {
   return Object.entries(query?.shape ?? {}).map(([name, schema]) => {
     const { description, ...rest } = bare(schema)
     return {
@@ -92,7 +92,7 @@ function queryParameters({ query }: Route): readonly Json[] {
   })
 }
 
-function streamParameters({ reply }: Route): readonly Json[] {
+function streamParameters({ reply }: NamedRoute): readonly Json[] {
   if (reply.type !== 'text/event-stream') return []
   const description = 'The id of the last received event. Overrides ?after=.'
   return [{ name: 'Last-Event-ID', in: 'header', required: false, description, schema: { type: 'integer' } }]

@@ -2,9 +2,8 @@ import { z } from 'zod'
 
 /** One operation of the API. The application and the OpenAPI document are built from the same table. */
 export interface Route {
-  readonly method: 'get' | 'post' | 'delete'
-  /** In OpenAPI notation. The names of its parameters are those of `pathParameters`. */
-  readonly path: string
+  /** Method and path, in OpenAPI notation. The names of its parameters are those of `pathParameters`. */
+  readonly at: `${'GET' | 'POST' | 'DELETE'} /${string}`
   readonly summary: string
   /** Needs no token. */
   readonly isOpen?: true
@@ -13,6 +12,14 @@ export interface Route {
   readonly reply: RouteReply
   /** Error statuses besides 404 for a name in the path, and 413 and 415 for a body. */
   readonly problems?: readonly number[]
+}
+
+/** A route with the name of its handler. */
+export type NamedRoute = ReturnType<typeof namedRoute>
+
+export function namedRoute(name: string, { at, ...route }: Route) {
+  const [method = '', path = ''] = at.split(' ')
+  return { ...route, name, method, path }
 }
 
 export interface RouteReply {

@@ -24,7 +24,7 @@ import {
   taskSchema,
 } from './api-schemas.ts'
 import { guardRoutes } from './guard/guard-routes.ts'
-import { created, json, number, type Route, type RouteReply, text } from './route.ts'
+import { created, json, namedRoute, number, type Route, type RouteReply, text } from './route.ts'
 import { runRoutes } from './runs/run-routes.ts'
 
 const level = z.enum(['milestone', 'detail']).optional().meta({
@@ -43,21 +43,18 @@ const eventStream: RouteReply = {
 
 export const routes = {
   about: {
-    method: 'get',
-    path: '/v1/about',
+    at: 'GET /v1/about',
     summary: 'Get what this server is and what it allows.',
     reply: json(aboutSchema, 'Facts for clients.'),
   },
   getQueue: {
-    method: 'get',
-    path: '/v1/queue',
+    at: 'GET /v1/queue',
     summary: 'Get the queue of trials that several machines work on.',
     reply: json(queueSchema, 'The queue as it is now.'),
     problems: [404, 503],
   },
   signIn: {
-    method: 'post',
-    path: '/v1/session',
+    at: 'POST /v1/session',
     summary: 'Exchange a code that works once, or the token, for the cookie of the page.',
     isOpen: true,
     body: signInSchema,
@@ -65,8 +62,7 @@ export const routes = {
     problems: [401],
   },
   proveSession: {
-    method: 'get',
-    path: '/v1/session/proof',
+    at: 'GET /v1/session/proof',
     summary: 'Prove that this server knows the token, before a client sends it. Needs no token.',
     isOpen: true,
     query: z.strictObject({
@@ -78,8 +74,7 @@ export const routes = {
     reply: json(proofSchema, 'HMAC-SHA256 with the token as key, over the port and the nonce.'),
   },
   newCode: {
-    method: 'post',
-    path: '/v1/session/codes',
+    at: 'POST /v1/session/codes',
     summary: 'Make a code that signs a browser in: it works once and for a minute.',
     body: emptySchema,
     reply: created(codeSchema, 'The code.'),
@@ -87,21 +82,18 @@ export const routes = {
   ...runRoutes,
   ...guardRoutes,
   repositories: {
-    method: 'get',
-    path: '/v1/repositories',
+    at: 'GET /v1/repositories',
     summary: 'List the repositories that the server was started for.',
     reply: json(repositoryListSchema, 'Their paths.'),
   },
   submitTask: {
-    method: 'post',
-    path: '/v1/tasks',
+    at: 'POST /v1/tasks',
     summary: 'Add a task to the queue of its repository.',
     body: newTaskSchema,
     reply: queued,
   },
   listTasks: {
-    method: 'get',
-    path: '/v1/tasks',
+    at: 'GET /v1/tasks',
     summary: 'List tasks: running, queued in order, then ended, newest first.',
     query: z.strictObject({
       state: z.enum(taskStates).optional(),
@@ -111,38 +103,33 @@ export const routes = {
     reply: json(taskListSchema, 'The tasks.'),
   },
   getTask: {
-    method: 'get',
-    path: '/v1/tasks/{id}',
+    at: 'GET /v1/tasks/{id}',
     summary: 'Get one task.',
     reply: json(taskSchema, 'The task.'),
   },
   cancelTask: {
-    method: 'post',
-    path: '/v1/tasks/{id}/cancel',
+    at: 'POST /v1/tasks/{id}/cancel',
     summary: 'Cancel a queued or running task. Partial changes stay.',
     body: emptySchema,
     reply: json(cancelSchema, 'The result.'),
     problems: [409],
   },
   tellTask: {
-    method: 'post',
-    path: '/v1/tasks/{id}/tell',
+    at: 'POST /v1/tasks/{id}/tell',
     summary: 'Send a message to a queued or running task, or the answer to a question of its Editor.',
     body: messageSchema,
     reply: json(taskSchema, 'The task.'),
     problems: [409],
   },
   retryTask: {
-    method: 'post',
-    path: '/v1/tasks/{id}/retry',
+    at: 'POST /v1/tasks/{id}/retry',
     summary: 'Queue a failed task again, with its stuck report.',
     body: emptySchema,
     reply: queued,
     problems: [409],
   },
   applyTask: {
-    method: 'post',
-    path: '/v1/tasks/{id}/apply',
+    at: 'POST /v1/tasks/{id}/apply',
     summary:
       'Write the change of a verified task into its repository, or queue a task that applies and verifies the proposal of a dry run.',
     body: emptySchema,
@@ -150,29 +137,25 @@ export const routes = {
     problems: [409],
   },
   undoTask: {
-    method: 'post',
-    path: '/v1/tasks/{id}/undo',
+    at: 'POST /v1/tasks/{id}/undo',
     summary: 'Take the change of a task out of its repository again.',
     body: emptySchema,
     reply: json(taskSchema, 'The task.'),
   },
   commitTask: {
-    method: 'post',
-    path: '/v1/tasks/{id}/commit',
+    at: 'POST /v1/tasks/{id}/commit',
     summary: 'Commit the change of a verified task on a new branch of its repository.',
     body: commitRequestSchema.optional(),
     reply: created(commitSchema, 'The commit, with title and body of a pull request.'),
   },
   dropTask: {
-    method: 'post',
-    path: '/v1/tasks/{id}/drop',
+    at: 'POST /v1/tasks/{id}/drop',
     summary: 'Stop keeping the change of a task or the proposal of a dry run.',
     body: emptySchema,
     reply: json(taskSchema, 'The task.'),
   },
   taskDiff: {
-    method: 'get',
-    path: '/v1/tasks/{id}/diff',
+    at: 'GET /v1/tasks/{id}/diff',
     summary: 'Get the proposal of a dry run as a patch for git apply, or the changes of a task so far.',
     query: z.strictObject({
       attempt: number(z.int().min(1))
@@ -182,72 +165,64 @@ export const routes = {
     reply: text('text/x-diff', 'A unified diff.'),
   },
   taskReport: {
-    method: 'get',
-    path: '/v1/tasks/{id}/report',
+    at: 'GET /v1/tasks/{id}/report',
     summary: 'Get the success summary or the stuck report.',
     reply: text('text/markdown', 'Markdown.'),
   },
   taskLogs: {
-    method: 'get',
-    path: '/v1/tasks/{id}/logs',
+    at: 'GET /v1/tasks/{id}/logs',
     summary: 'Get the events of a task in pages.',
     query: z.strictObject({ after, level, limit: number(z.int().min(1).max(1_000)).default(200) }),
     reply: json(logsSchema, 'A page of events.'),
   },
   taskDiagnosis: {
-    method: 'get',
-    path: '/v1/tasks/{id}/diagnosis',
+    at: 'GET /v1/tasks/{id}/diagnosis',
     summary: 'Get why verifications failed and how the strategy changed.',
     reply: json(diagnosisSchema, 'Attempts and REPLANs in order.'),
   },
   taskEvents: {
-    method: 'get',
-    path: '/v1/tasks/{id}/events',
+    at: 'GET /v1/tasks/{id}/events',
     summary: 'Stream the events of one task from its beginning until it ends.',
     query: streamQuery,
     reply: eventStream,
   },
   events: {
-    method: 'get',
-    path: '/v1/events',
+    at: 'GET /v1/events',
     summary: 'Stream the events of all tasks from now on.',
     query: streamQuery,
     reply: eventStream,
   },
   clearHistory: {
-    method: 'delete',
-    path: '/v1/history',
+    at: 'DELETE /v1/history',
     summary:
       'Delete ended tasks from the queue, except those whose change is kept or that are stuck. Runs and reports stay.',
     reply: json(forgottenSchema, 'The number of deleted tasks.'),
   },
   metricsJson: {
-    method: 'get',
-    path: '/v1/metrics',
+    at: 'GET /v1/metrics',
     summary: 'Get task counts by state, attempts, REPLANs and latencies.',
     reply: json(metricsSchema, 'Metrics.'),
   },
   metrics: {
-    method: 'get',
-    path: '/metrics',
+    at: 'GET /metrics',
     summary: 'Get the metrics in the text format of Prometheus.',
     reply: text('text/plain', 'Prometheus text, version 0.0.4.'),
   },
   openapi: {
-    method: 'get',
-    path: '/openapi.json',
+    at: 'GET /openapi.json',
     summary: 'Get this document.',
     reply: json(z.record(z.string(), z.unknown()), 'OpenAPI 3.1.'),
   },
   health: {
-    method: 'get',
-    path: '/health',
+    at: 'GET /health',
     summary: 'Check that the server and its store work. Needs no token.',
     isOpen: true,
     reply: json(healthSchema, 'They work.'),
     problems: [503],
   },
 } as const satisfies Record<string, Route>
+
+export const routeTable = Object.entries<Route>(routes).map(([name, route]) => namedRoute(name, route))
 
 export type RouteName = keyof typeof routes
 

@@ -59,8 +59,7 @@ export type GuardMoment = z.output<typeof guardMoment>
 
 export const guardRoutes = {
   guardSessions: {
-    method: 'get',
-    path: '/v1/guard/sessions',
+    at: 'GET /v1/guard/sessions',
     summary: 'List sessions of guarded agents in all projects, newest first.',
     query: z.strictObject({ limit: number(z.int().min(1).max(1_000)).default(100) }),
     reply: json(
@@ -69,8 +68,7 @@ export const guardRoutes = {
     ),
   },
   guardSession: {
-    method: 'get',
-    path: '/v1/guard/sessions/{session}',
+    at: 'GET /v1/guard/sessions/{session}',
     summary: 'Get one session: calls, denials, loops, evidence by command over time, how it ended.',
     reply: json(
       named(
@@ -96,8 +94,7 @@ export const guardRoutes = {
     ),
   },
   guardDecision: {
-    method: 'get',
-    path: '/v1/guard/sessions/{session}/decision',
+    at: 'GET /v1/guard/sessions/{session}/decision',
     summary:
       'Explain a decision of the guard: event with its payload, rules, evidence, what would change it.',
     query: z.strictObject({ id: z.string().min(1).max(100) }),

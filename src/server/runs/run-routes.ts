@@ -38,42 +38,36 @@ const follow: RouteReply = {
 
 export const runRoutes = {
   listRuns: {
-    method: 'get',
-    path: '/v1/runs',
+    at: 'GET /v1/runs',
     summary: 'List runs of all kinds, newest first.',
     query: z.strictObject({ ...runQuery, offset, limit: number(z.int().min(1).max(1_000)).default(100) }),
     reply: json(runListSchema, 'A page of runs.'),
   },
   getRun: {
-    method: 'get',
-    path: '/v1/runs/{run}',
+    at: 'GET /v1/runs/{run}',
     summary: 'Get one run: verdict, rates, results by case and agent, comparisons.',
     reply: json(runSchema, 'The run.'),
   },
   pluginRun: {
-    method: 'get',
-    path: '/v1/runs/{run}/plugin',
+    at: 'GET /v1/runs/{run}/plugin',
     summary:
       'Get the evaluation of a plugin: components, what fired instead, findings, failures with advice.',
     reply: json(pluginSchema, 'The evaluation.'),
   },
   runFile: {
-    method: 'get',
-    path: '/v1/runs/{run}/file',
+    at: 'GET /v1/runs/{run}/file',
     summary: 'Get the beginning of a log or report of a run as text.',
     query: z.strictObject({ path: path.meta({ description: 'One of the files of the run.' }) }),
     reply: text('text/plain', 'At most one megabyte.'),
   },
   runEvents: {
-    method: 'get',
-    path: '/v1/runs/{run}/events',
+    at: 'GET /v1/runs/{run}/events',
     summary: 'Stream the trials of a run as they finish, until the run ends.',
     query: z.strictObject({ after: position.optional() }),
     reply: follow,
   },
   searchRun: {
-    method: 'get',
-    path: '/v1/runs/{run}/search',
+    at: 'GET /v1/runs/{run}/search',
     summary: 'Find a text in the event logs of all trials of a run, a part of the run at a time.',
     query: z.strictObject({
       text: z.string().min(1).max(500),
@@ -86,27 +80,23 @@ export const runRoutes = {
     reply: json(runSearchSchema, 'Some events of each trial, and where the search goes on.'),
   },
   listTrials: {
-    method: 'get',
-    path: '/v1/runs/{run}/trials',
+    at: 'GET /v1/runs/{run}/trials',
     summary: 'List finished trials of a run.',
     query: z.strictObject({ ...trialQuery, offset, limit: number(z.int().min(1).max(1_000)).default(100) }),
     reply: json(trialListSchema, 'A page of trials.'),
   },
   getTrial: {
-    method: 'get',
-    path: '/v1/runs/{run}/trials/{trial}',
+    at: 'GET /v1/runs/{run}/trials/{trial}',
     summary: 'Get one trial: record, gates, changed files, scenario.',
     reply: json(trialSchema, 'The trial.'),
   },
   trialEvidence: {
-    method: 'get',
-    path: '/v1/runs/{run}/trials/{trial}/evidence',
+    at: 'GET /v1/runs/{run}/trials/{trial}/evidence',
     summary: 'Get the events, files and lines that each gate of a trial rests on.',
     reply: json(evidenceSchema, 'A list for each gate.'),
   },
   trialEvents: {
-    method: 'get',
-    path: '/v1/runs/{run}/trials/{trial}/events',
+    at: 'GET /v1/runs/{run}/trials/{trial}/events',
     summary: 'Get a part of the event log of a trial.',
     query: z.strictObject({
       from: position.optional().meta({ description: 'Position of a line. Default: the first.' }),
@@ -117,49 +107,42 @@ export const runRoutes = {
     reply: json(eventPageSchema, 'Events and where the next part begins.'),
   },
   searchTrial: {
-    method: 'get',
-    path: '/v1/runs/{run}/trials/{trial}/search',
+    at: 'GET /v1/runs/{run}/trials/{trial}/search',
     summary: 'Find a text in the event log of a trial.',
     query: z.strictObject({ text: z.string().min(1).max(500), from: offset }),
     reply: json(searchSchema, 'Positions of events.'),
   },
   trialDiff: {
-    method: 'get',
-    path: '/v1/runs/{run}/trials/{trial}/diff',
+    at: 'GET /v1/runs/{run}/trials/{trial}/diff',
     summary: 'Get what the agent changed in the workspace, all of it or one file.',
     query: z.strictObject({ path: path.optional() }),
     reply: text('text/x-diff', 'A unified diff.'),
   },
   trialFile: {
-    method: 'get',
-    path: '/v1/runs/{run}/trials/{trial}/file',
+    at: 'GET /v1/runs/{run}/trials/{trial}/file',
     summary: 'Get the beginning of a file of a trial as text.',
     query: z.strictObject({ path }),
     reply: text('text/plain', 'At most one megabyte.'),
   },
   flagRun: {
-    method: 'post',
-    path: '/v1/runs/{run}/flags',
+    at: 'POST /v1/runs/{run}/flags',
     summary: 'Pin or bless a run, or undo it.',
     body: flagsBody,
     reply: json(flagsSchema, 'The flags of the run.'),
   },
   deleteRun: {
-    method: 'delete',
-    path: '/v1/runs/{run}',
+    at: 'DELETE /v1/runs/{run}',
     summary: 'Delete a run with its files, unless it is running.',
     reply: json(removedSchema, 'What became of it.'),
     problems: [409],
   },
   retention: {
-    method: 'get',
-    path: '/v1/retention',
+    at: 'GET /v1/retention',
     summary: 'Say which runs the next cleaning removes, and why others stay.',
     reply: json(retentionSchema, 'The plan.'),
   },
   compare: {
-    method: 'get',
-    path: '/v1/comparisons',
+    at: 'GET /v1/comparisons',
     summary: 'Compare runs, or agents, arms or models of runs (RUN:NAME), with the first of them.',
     query: z.strictObject({
       sides: z
@@ -177,8 +160,7 @@ export const runRoutes = {
     problems: [404],
   },
   trends: {
-    method: 'get',
-    path: '/v1/trends',
+    at: 'GET /v1/trends',
     summary: 'Get pass rate, cost and time over runs.',
     query: z.strictObject({
       case: z.string().max(500).optional(),
@@ -189,20 +171,17 @@ export const runRoutes = {
     reply: json(trendSchema, 'A point for each run, agent and model, oldest first.'),
   },
   listLabels: {
-    method: 'get',
-    path: '/v1/labels',
+    at: 'GET /v1/labels',
     summary: 'Get the labels of the project, the newest first.',
     reply: json(labelListSchema, 'The labels.'),
   },
   calibration: {
-    method: 'get',
-    path: '/v1/calibration',
+    at: 'GET /v1/calibration',
     summary: 'Say how far each judge agrees with the labels. Reads the trials of all runs.',
     reply: json(calibrationSchema, 'The judges.'),
   },
   labelTrial: {
-    method: 'post',
-    path: '/v1/runs/{run}/trials/{trial}/label',
+    at: 'POST /v1/runs/{run}/trials/{trial}/label',
     summary: 'Say whether the result of a trial is good. The last label counts.',
     body: labelBody,
     reply: json(labelSchema, 'The label.'),
