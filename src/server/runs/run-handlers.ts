@@ -1,14 +1,18 @@
 import { join, normalize } from 'node:path'
 import { agentRates } from '../../core/create-summary.ts'
 import { GantryError } from '../../core/error.ts'
+import { defined } from '../../core/json-fields.ts'
 import { percentDecoded } from '../../core/percent-decoded.ts'
+import { type RunSelection, selectRuns } from '../../core/select-runs.ts'
 import { caseCells, selectTrials, type TrialSelection } from '../../core/select-trials.ts'
 import { type TrendFilter, trendOf } from '../../core/trend-points.ts'
 import { bytesOf } from '../../io/directory.ts'
 import type { ListFilesOptions } from '../../io/list-files.ts'
+import { type Label, labelsFile, readLabels } from '../../judge/labels.ts'
 import { readRun } from '../../library/report-run.ts'
-import { runSentence } from '../../report/run-sentence.ts'
+import { runSentence, trustSentence } from '../../report/run-sentence.ts'
 import { compareSides } from '../../scenario/compare-sides.ts'
+import { calibrateJudges, storeLabels } from '../../scenario/label-trials.ts'
 import { commandWords } from '../../shell/quote-word.ts'
 import { nextRetention } from '../../store/apply-retention.ts'
 import {
@@ -16,22 +20,26 @@ import {
   type RunFlag,
   type RunRow,
   type Store,
+  type StoredRun,
   type TrialRow,
 } from '../../store/contract.ts'
 import { flagRun } from '../../store/flag-run.ts'
+import { type RunIndex, withIndexDatabase } from '../../store/index-database.ts'
+import { runStamp } from '../../store/indexed-run.ts'
 import { listRuns } from '../../store/list-runs.ts'
 import { readManifestState } from '../../store/manifest.ts'
 import { openRun } from '../../store/open-run.ts'
+import { trialIds } from '../../store/read-trials.ts'
+import { refreshRun } from '../../store/refresh-index.ts'
 import { removeRun } from '../../store/remove-run.ts'
+import { parseRunId } from '../../store/run-id.ts'
 import { runFile } from '../../store/run-paths.ts'
+import { readTrialRows } from '../../store/run-row.ts'
 import { ok, problem } from '../answer.ts'
 import { begunTrials, plannedTrials } from './begun-trials.ts'
 import type { RunHandlerOptions, RunHandlers } from './contract.ts'
-import { labelHandlers } from './label-handlers.ts'
 import { pluginView } from './plugin-view.ts'
-import { runTables } from './run-tables.ts'
-import { searchRun } from './search-run.ts'
-import { fileAnswer, filesOf, trialView } from './trial-view.ts'
+import { fileAnswer, filesOf, searchLog, trialView } from './trial-view.ts'
 
 export function runHandlers(options: RunHandlerOptions): RunHandlers {
   const { store } = options
@@ -195,4 +203,115 @@ async function trend(
       return { ...row, commit, versions, trials: tables.trials(row.id) }
     })
   return trendOf(known, filter)
+}
+
+/** Labels are a file of the project, as `gantry label` writes it. */
+function labelHandlers({
+  store,
+  project,
+}: RunHandlerOptions): Pick<RunHandlers, 'listLabels' | 'calibration' | 'labelTrial'> {
+  const file = project === null ? null : join(project, labelsFile)
+  const labels = (): ReadonlyMap<string, Label> => (file === null ? new Map() : readLabels(file))
+  return {
+    listLabels: () => ok({ file, labels: [...labels().values()].reverse() }),
+    calibration: async () => {
+      const given = labels()
+      const judges = given.size === 0 ? [] : await calibrateJudges(store, given, [], 1)
+      const trust = judges.map((judge) => trustSentence({ ...judge, kappa: judge.kappa?.value ?? null }))
+      return ok({ judges, trust })
+    },
+    labelTrial: async ({ run, trial, body: { label, note } }) => {
+      if (project === null)
+        return problem(409, 'no_project', 'labels belong to a project', 'Start gantry view in its directory.')
+      openRun(store, run)
+      const given = { run, trial, label, ...(note !== undefined && { note }) }
+      return ok((await storeLabels(store, [given], project)).labels[0])
+    },
+  }
+}
+
+/** Of one answer, of one trial, and of one look into a log. */
+const maxHits = 100
+const maxHitsOfTrial = 5
+const maxBytes = 16 * 1024 * 1024
+const sliceBytes = 4 * 1024 * 1024
+
+/** A text in the logs of all trials, in their order. It reads a part of the run: `next` says where it goes on, as `trial:position`. */
+async function searchRun(
+  run: StoredRun,
+  { text, after }: { readonly text: string; readonly after?: string | undefined },
+) {
+  const ids = trialIds(run.dir)
+  const [begin = '', position = '0'] = after?.split(':') ?? []
+  const hits: { trial: string; at: number; excerpt: string; more: boolean }[] = []
+  let [at, from] = [Math.max(0, ids.indexOf(begin)), Number(position) || 0]
+  for (let read = 0; at < ids.length && hits.length < maxHits && read < maxBytes; ) {
+    const trial = ids[at] ?? ''
+    const limits = { from, maxHits: maxHitsOfTrial, maxBytes: sliceBytes }
+    const found = await searchLog(join(run.trialDir(trial), 'events.jsonl'), text, limits)
+    const shown = found.hits.slice(0, maxHitsOfTrial)
+    const isEnough = shown.length === maxHitsOfTrial
+    const more = found.hits.length > shown.length || (isEnough && found.next !== null)
+    for (const [index, hit] of shown.entries())
+      hits.push({ trial, ...hit, more: more && index === shown.length - 1 })
+    read += found.next === null ? 10_000 : found.next - from
+    ;[at, from] = found.next === null || isEnough ? [at + 1, 0] : [at, found.next]
+  }
+  const next = at < ids.length ? `${ids[at]}:${from}` : null
+  return { hits, next, searched: at, trials: ids.length }
+}
+
+interface RunFilter extends RunSelection {
+  readonly agent?: string | undefined
+  readonly model?: string | undefined
+  readonly tag?: string | undefined
+  readonly case?: string | undefined
+}
+
+const runsKept = 4
+
+/** Rows of runs and trials for the page, from the index where that works. */
+function runTables(store: Store) {
+  /** The trials of the runs looked at last, with the stamp they had. */
+  const kept = new Map<string, { readonly stamp: string; readonly trials: readonly TrialRow[] }>()
+  const indexed = <T>(work: (index: RunIndex) => T): T | null => {
+    try {
+      return withIndexDatabase(store, work)
+    } catch (error) {
+      // The store is read-only, the disk is full, or another process locks the index.
+      if (error instanceof GantryError) return null
+      throw error
+    }
+  }
+  return {
+    async runs(filter: RunFilter) {
+      const { agent, model, tag, case: name } = filter
+      const { runs } = await listRuns(store)
+      const names = indexed((index) => index.names()) ?? { agents: [], models: [], tags: [] }
+      const isAboutTrials = [agent, model, tag, name].some((one) => one !== undefined)
+      const having = isAboutTrials
+        ? indexed((index) => index.runsWith(defined({ agent, model, tag, case: name })))
+        : null
+      const wanted = having === null ? runs : runs.filter(({ id }) => having.has(id))
+      return { runs: selectRuns(wanted, filter), names }
+    },
+    trials(runId: string): readonly TrialRow[] {
+      const parsed = parseRunId(runId)
+      if (parsed === null) return []
+      const dir = join(store.runsDir, runId)
+      const stamp = runStamp(dir)
+      const before = kept.get(runId)
+      kept.delete(runId)
+      const trials =
+        before?.stamp === stamp
+          ? before.trials
+          : (indexed((index) => {
+              refreshRun(store, index, parsed)
+              return index.trialsOf(runId)
+            }) ?? [...readTrialRows(runId, dir)])
+      kept.set(runId, { stamp, trials })
+      for (const oldest of [...kept.keys()].slice(0, -runsKept)) kept.delete(oldest)
+      return trials
+    },
+  }
 }

@@ -7,11 +7,16 @@ import { thisProcess } from '../../io/process-owner.ts'
 import { openDatabase, type SqliteDatabase } from '../../io/sqlite.ts'
 import type { Store } from '../contract.ts'
 import { claimNext, endLeft } from './claim-next.ts'
-import { type TaskChange, type TaskFilter, type TaskQueue, type TaskRecord, taskStates } from './contract.ts'
-import { listTasks, whereOf } from './list-tasks.ts'
+import {
+  type QueuedTask,
+  type TaskChange,
+  type TaskFilter,
+  type TaskQueue,
+  type TaskRecord,
+  taskStates,
+} from './contract.ts'
 import { isAbandoned, ownerText } from './owner.ts'
-import { queueSchema, queueVersion, recordOf } from './task-row.ts'
-import { watchDatabase } from './watch-database.ts'
+import { queueSchema, queueVersion, recordFrom, recordOf, taskColumns } from './task-row.ts'
 
 const eventsKeptMs = 14 * 86_400_000
 
@@ -232,4 +237,92 @@ function forgetOldEvents(database: SqliteDatabase, before: string): void {
   database
     .prepare('DELETE FROM events WHERE task_id IN (SELECT id FROM tasks WHERE completed_at < ?)')
     .run(before)
+}
+
+/** Each group in the order of a database index. */
+const groups = [
+  `state = 'RUNNING' ORDER BY seq`,
+  `state = 'QUEUED' ORDER BY seq`,
+  `state NOT IN ('RUNNING', 'QUEUED') ORDER BY completed_at DESC, seq DESC`,
+]
+
+/** Running first, then queued in order, then ended, newest first. */
+function listTasks(database: SqliteDatabase, filter: TaskFilter): readonly QueuedTask[] {
+  const { sql, values } = whereOf(filter)
+  const limit = filter.limit ?? Number.MAX_SAFE_INTEGER
+  const waiting = new Map<string, number>()
+  const tasks: QueuedTask[] = []
+  for (const group of groups) {
+    const left = limit - tasks.length
+    if (left <= 0) break
+    const rows = database
+      .prepare(`SELECT ${taskColumns}, owner FROM tasks WHERE ${sql} AND ${group} LIMIT ?`)
+      .values(...values, left)
+    for (const row of rows) {
+      const task = recordFrom(row)
+      const isQueued = task.state === 'QUEUED'
+      const position = isQueued ? (waiting.get(task.repository) ?? 0) + 1 : null
+      if (position !== null) waiting.set(task.repository, position)
+      const abandoned = task.state === 'RUNNING' && isAbandoned(row.at(-1))
+      tasks.push(Object.assign(task, { position, abandoned }))
+    }
+  }
+  return tasks
+}
+
+/** A condition and its values; always true without filters. */
+function whereOf({ repository, states, except = [] }: TaskFilter) {
+  const parts = [
+    ...(repository === undefined ? [] : ['repository = ?']),
+    ...(states === undefined ? [] : [`state IN (${states.map(() => '?').join(', ')})`]),
+    ...(except.length === 0 ? [] : [`id NOT IN (${except.map(() => '?').join(', ')})`]),
+  ]
+  const values = [...(repository === undefined ? [] : [repository]), ...(states ?? []), ...except]
+  return { sql: parts.length === 0 ? 'TRUE' : parts.join(' AND '), values }
+}
+
+const lookEveryMs = 50
+
+/** Notifies listeners of changes by this process at once, and by other processes shortly after. */
+function watchDatabase(database: SqliteDatabase) {
+  const listeners = new Set<() => void>()
+  const versionQuery = database.prepare('PRAGMA data_version')
+  const version = (): unknown => versionQuery.get()?.data_version
+  let seen = version()
+  let timer: NodeJS.Timeout | null = null
+  let isPending = false
+  const notifyAll = (): void => {
+    isPending = false
+    for (const listener of listeners) listener()
+  }
+  const look = (): void => {
+    const found = version()
+    if (found === seen) return
+    seen = found
+    notifyAll()
+  }
+  const stop = (): void => {
+    if (timer !== null) clearInterval(timer)
+    timer = null
+  }
+  return {
+    /** Several changes in quick succession cause one notification. */
+    notify: (): void => {
+      if (isPending || listeners.size === 0) return
+      isPending = true
+      setImmediate(notifyAll)
+    },
+    watch: (listener: () => void): (() => void) => {
+      listeners.add(listener)
+      timer ??= setInterval(look, lookEveryMs).unref()
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) stop()
+      }
+    },
+    close: (): void => {
+      listeners.clear()
+      stop()
+    },
+  }
 }
