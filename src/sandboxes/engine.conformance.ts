@@ -339,6 +339,17 @@ export function conformance(
       expect(sandbox.report.network).toBe('none')
     })
 
+    test('without a network, localhost and the name of the sandbox lead to its own loopback', async () => {
+      await using it = lab()
+      const sandbox = await it.open()
+      const program =
+        'const server = require("node:net").createServer((it) => it.end("hello")).listen(0, "127.0.0.1", async () => { for (const host of ["localhost", require("node:os").hostname()]) for await (const said of require("node:net").connect(server.address().port, host)) console.log(String(said)); server.close() })'
+      expect(await runIn(sandbox, `node -e '${program}'`)).toMatchObject({
+        end: exited(0),
+        output: 'hello\nhello\n',
+      })
+    })
+
     test('an allowed network does not reach the loopback of the host; network host does', async () => {
       await using it = lab()
       const server = createServer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nhello\n')).listen(

@@ -65,6 +65,10 @@ export const placeVariables = {
   GIT_CONFIG_VALUE_0: '*',
 }
 
+/** `/etc/hosts` of a sandbox with no network, and the name that it has there. */
+export const hostname = 'sandbox'
+export const hosts: string = `127.0.0.1 localhost\n::1 localhost\n127.0.0.1 ${hostname}\n`
+
 /**
  * The repository is also at its own path, because programs in it have that path in their first line or in their
  * configuration, as those of a virtual environment do. Not where it would hide what the engine needs.

@@ -1,4 +1,5 @@
 import type { SandboxNetwork } from '../contract.ts'
+import { hostname } from '../places.ts'
 import type { PlannedMount } from './plan-mounts.ts'
 
 export interface BwrapRequest {
@@ -38,7 +39,7 @@ export function bwrapArguments(request: BwrapRequest): readonly string[] {
     '--disable-userns',
     '--die-with-parent',
     '--new-session',
-    ...['--hostname', 'sandbox'],
+    ...['--hostname', hostname],
     ...['--seccomp', String(request.seccompFd), '--json-status-fd', String(request.statusFd)],
     ...(request.rootTree === null ? [] : ['--ro-bind', request.rootTree, '/']),
     ...request.links.flatMap(({ path, target }) => ['--symlink', target, path]),

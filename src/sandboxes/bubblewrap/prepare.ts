@@ -14,6 +14,7 @@ import { textBeside } from '../../io/text-beside.ts'
 import type { SandboxNetwork, SandboxRequest, SandboxStep } from '../contract.ts'
 import {
   countedFor,
+  hosts,
   type LaidPlace,
   layPlace,
   overlayOptions,
@@ -298,7 +299,7 @@ function settle(draft: string, place: string): void {
 const made = {
   passwd: `root:x:0:0:root:/:/bin/sh\nstep:x:${stepUser}:${stepUser}::${placeVariables.HOME}:/bin/sh\n`,
   group: `root:x:0:\nstep:x:${stepUser}:\n`,
-  hosts: '127.0.0.1 localhost\n::1 localhost\n127.0.0.1 sandbox\n',
+  hosts,
   'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
 }
 

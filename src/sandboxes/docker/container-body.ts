@@ -1,5 +1,6 @@
 import { isOwnerAlive, thisProcess } from '../../io/process-owner.ts'
 import type { LimitState, SandboxLimits, SandboxReport, SandboxRequest } from '../contract.ts'
+import { hostname } from '../places.ts'
 import type { EngineConnection } from './connect-engine.ts'
 import type { ContainerCgroup } from './container-cgroup.ts'
 import { type EngineFacts, isRootless, mapsUsers } from './engine-facts.ts'
@@ -33,8 +34,11 @@ export function isFirstProcess({
 export function containerBody(plan: ContainerPlan): unknown {
   const { request, connection, facts, user, places, labels } = plan
   const { limits } = request
+  const isAlone = request.network === 'none' && connection.product === 'docker'
   return {
     Image: request.image,
+    // An engine that manages a network, even the one called none, starts a program of its own for each container: half of all the time.
+    ...(isAlone && { NetworkDisabled: true, Hostname: hostname }),
     ...(isFirstProcess(plan)
       ? { ...{ Entrypoint: ['sh'], Cmd: [] }, ...{ OpenStdin: true, StdinOnce: true }, User: userOf(user) }
       : { Entrypoint: ['sh', '-c'], Cmd: ['exec sleep 2147483647'], User: holderUser(user) }),
@@ -63,7 +67,12 @@ export function containerBody(plan: ContainerPlan): unknown {
       // Only Gantry reads the output; the engine need not store it.
       LogConfig: { Type: connection.product === 'podman' ? 'k8s-file' : 'none' },
       ...usersAsOutside(connection, facts),
-      Mounts: places.mounts,
+      Mounts: [
+        ...places.mounts,
+        ...(isAlone
+          ? [{ Target: '/etc/hosts', ReadOnly: true, Type: 'bind', Source: places.hostsFile }]
+          : []),
+      ],
     },
   }
 }

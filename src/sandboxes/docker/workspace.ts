@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { makeDirectories } from '../../io/directory.ts'
-import { fileOwner, ownUser } from '../../io/file-owner.ts'
+import { fileOwner, ownUser, setFileOwner } from '../../io/file-owner.ts'
+import { writeFileAtomic } from '../../io/files.ts'
 import { mountIdMapped, unmount } from '../../io/id-mapped-mount.ts'
 import { isRoot } from '../../io/is-root.ts'
 import { pointLink } from '../../io/point-link.ts'
 import type { SandboxRequest } from '../contract.ts'
-import { type LaidPlace, layPlace, overlayOptions, placesOf } from '../places.ts'
+import { hosts, type LaidPlace, layPlace, overlayOptions, placesOf } from '../places.ts'
 import { makeState } from '../state.ts'
 
 /** The directories of a sandbox, ready for the engine to mount. */
@@ -14,6 +15,8 @@ export interface MountedPlaces {
   readonly mounts: readonly Readonly<Record<string, unknown>>[]
   /** The overlays among them, in the engine's format, to be created first. */
   readonly volumes: readonly { readonly Name: string }[]
+  /** Replaces `/etc/hosts` in a container that the engine gives none. */
+  readonly hostsFile: string
   readonly shortfalls: readonly string[]
   /** On the host: everything that steps write is in one of these. */
   readonly writable: readonly string[]
@@ -41,6 +44,9 @@ export async function preparePlaces(
     const overlay = laid.above === null ? null : overlayOptions(laid, shown.source, `${directory}/`)
     return { ...laid, ...shown, overlay, volume: `${name}-${index}` }
   })
+  const hostsFile = join(state.directory, 'hosts')
+  writeFileAtomic(hostsFile, hosts)
+  setFileOwner(hostsFile, { ...ownUser(), mode: 0o644 })
   const parts = await Promise.all(preparing)
   let unmounting: Promise<unknown> | null = null
   return {
@@ -62,6 +68,7 @@ export async function preparePlaces(
           : { Type: 'volume', Source: volume, VolumeOptions: { NoCopy: true } }),
       })),
     ),
+    hostsFile,
     shortfalls: [...new Set(parts.flatMap(({ shortfalls }) => shortfalls))],
     writable: parts.flatMap(({ writable }) => (writable === null ? [] : [writable])),
     mounted: () => {
