@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { compilePattern } from '../core/pattern.ts'
-import type { Gate } from './contract.ts'
-import { excerpt } from './excerpt.ts'
+import type { Gate, GateContext, GateFinding } from './contract.ts'
 import { command, description, expectExit, pattern, substring, timeoutSecs } from './fields.ts'
 import { commandName, exitText, runCommand, runForOutput, truncationNote } from './run-command.ts'
+import { searchFor } from './search-for.ts'
 
 const succeedsSchema = z
   .strictObject({
@@ -39,19 +38,7 @@ const containsSchema = z
 export const commandOutputContains = {
   type: 'command_output_contains',
   schema: containsSchema,
-  async check(spec, context) {
-    const run = await runForOutput(spec, context)
-    if (run.kind === 'broken') return run.finding
-    const passed = run.stdout.includes(spec.substring)
-    const wanted = excerpt(spec.substring, 200)
-    const verb = passed ? 'contains' : 'does not contain'
-    const note = passed ? '' : truncationNote(run.truncated)
-    return {
-      passed,
-      message: `stdout of ${commandName(spec.command)} ${verb} "${wanted}"${note}`,
-      detail: { substring: excerpt(spec.substring), ...run.detail },
-    }
-  },
+  check: checkOutput,
 } satisfies Gate<z.output<typeof containsSchema>>
 
 const matchesSchema = z
@@ -70,27 +57,22 @@ const matchesSchema = z
 export const commandOutputMatches = {
   type: 'command_output_matches',
   schema: matchesSchema,
-  async check(spec, context) {
-    const compiled = compilePattern(spec.pattern)
-    if (compiled.kind === 'bad')
-      return {
-        passed: false,
-        message: `the pattern is invalid: ${compiled.message}`,
-        detail: { pattern: spec.pattern },
-      }
-    const run = await runForOutput(spec, context)
-    if (run.kind === 'broken') return run.finding
-    const match = compiled.pattern.exec(run.stdout)
-    const verb = match === null ? 'does not match' : 'matches'
-    const note = match === null ? truncationNote(run.truncated) : ''
-    return {
-      passed: match !== null,
-      message: `stdout of ${commandName(spec.command)} ${verb} /${excerpt(spec.pattern, 200)}/${note}`,
-      detail: {
-        pattern: spec.pattern,
-        ...(match === null ? {} : { matched: excerpt(match.text) }),
-        ...run.detail,
-      },
-    }
-  },
+  check: checkOutput,
 } satisfies Gate<z.output<typeof matchesSchema>>
+
+async function checkOutput(
+  spec: z.output<typeof containsSchema> | z.output<typeof matchesSchema>,
+  context: GateContext,
+): Promise<GateFinding> {
+  const search = searchFor(spec)
+  if (search.kind === 'bad') return { passed: false, message: search.message, detail: search.detail }
+  const run = await runForOutput(spec, context)
+  if (run.kind === 'broken') return run.finding
+  const found = search.find(run.stdout)
+  const note = found === null ? truncationNote(run.truncated) : ''
+  return {
+    passed: found !== null,
+    message: `stdout of ${commandName(spec.command)} ${search.said(found)}${note}`,
+    detail: { ...search.detail(found), ...run.detail },
+  }
+}

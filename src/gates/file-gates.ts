@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { compilePattern } from '../core/pattern.ts'
 import { readPieces, readTextInside, resolveInside } from '../io/files.ts'
 import { pathKind } from '../io/path-kind.ts'
 import type { Gate, GateContext, GateFinding } from './contract.ts'
-import { excerpt, tail } from './excerpt.ts'
+import { tail } from './excerpt.ts'
 import { description, pattern, substring, workspacePath } from './fields.ts'
+import { searchFor } from './search-for.ts'
 
 const existsSchema = z
   .strictObject({
@@ -47,21 +47,7 @@ const containsSchema = z
 export const fileContains = {
   type: 'file_contains',
   schema: containsSchema,
-  async check(spec, context) {
-    const file = searchWorkspaceFile(spec.path, context, (text) => text.includes(spec.substring) || null)
-    if (file.kind === 'broken') return file.finding
-    const passed = file.found !== null
-    const verb = passed ? 'contains' : 'does not contain'
-    return {
-      passed,
-      message: `${spec.path} ${verb} "${excerpt(spec.substring, 200)}"`,
-      detail: {
-        path: spec.path,
-        substring: excerpt(spec.substring),
-        ...(passed ? {} : { file_tail: tail(file.end) }),
-      },
-    }
-  },
+  check: checkText,
 } satisfies Gate<z.output<typeof containsSchema>>
 
 const matchesSchema = z
@@ -76,68 +62,58 @@ const matchesSchema = z
 export const fileMatches = {
   type: 'file_matches',
   schema: matchesSchema,
-  async check(spec, context) {
-    const detail = { path: spec.path, pattern: spec.pattern }
-    const compiled = compilePattern(spec.pattern)
-    if (compiled.kind === 'bad')
-      return { passed: false, message: `the pattern is invalid: ${compiled.message}`, detail }
-    const file = searchWorkspaceFile(spec.path, context, (text) => compiled.pattern.exec(text))
-    if (file.kind === 'broken') return file.finding
-    const match = file.found
-    const verb = match === null ? 'does not match' : 'matches'
-    return {
-      passed: match !== null,
-      message: `${spec.path} ${verb} /${excerpt(spec.pattern, 200)}/`,
-      detail: {
-        ...detail,
-        ...(match === null ? { file_tail: tail(file.end) } : { matched: excerpt(match.text) }),
-      },
-    }
-  },
+  check: checkText,
 } satisfies Gate<z.output<typeof matchesSchema>>
 
-type Searched<T> =
-  /** `found` is null when nothing was found; `end` is the last part of the text then. */
-  | { readonly kind: 'searched'; readonly found: T | null; readonly end: string }
-  | { readonly kind: 'broken'; readonly finding: GateFinding }
+async function checkText(
+  spec: z.output<typeof containsSchema> | z.output<typeof matchesSchema>,
+  { workspace }: GateContext,
+): Promise<GateFinding> {
+  const { path } = spec
+  const search = searchFor(spec)
+  const fail = (message: string, detail: GateFinding['detail'] = {}): GateFinding => ({
+    passed: false,
+    message,
+    detail: { path, ...detail },
+  })
+  if (search.kind === 'bad') return fail(search.message, search.detail)
+  const file = readTextInside(workspace, path, { maxBytes: pieceBytes })
+  switch (file.kind) {
+    case 'text':
+    case 'too_large': {
+      const { found, end } = searchIn(
+        file.kind === 'text' ? [file.text] : readPieces(file.path, pieceBytes),
+        search.find,
+      )
+      const message = `${path} ${search.said(found)}`
+      const detail = search.detail(found)
+      return found === null
+        ? fail(message, { ...detail, file_tail: tail(end) })
+        : { passed: true, message, detail: { path, ...detail } }
+    }
+    case 'outside':
+      return fail(`'${path}' is not read: ${file.reason}`)
+    case 'missing':
+      return fail(`${path} does not exist`)
+    case 'not_a_file':
+      return fail(`${path} is ${file.what}, not a file`)
+    case 'unreadable':
+      return fail(`${path} cannot be read: ${file.reason}`)
+  }
+}
 
+/** A large file is searched piece by piece. */
 const pieceBytes = 4 * 1024 * 1024
 /** What is found may be this long where two pieces of a large file meet. */
 const overlapChars = 1024 * 1024
 
-/** Searches a file of the workspace, a large one piece by piece; or tells why the gate fails. */
-function searchWorkspaceFile<T>(
-  path: string,
-  { workspace }: GateContext,
-  find: (text: string) => T | null,
-): Searched<T> {
-  const file = readTextInside(workspace, path, { maxBytes: pieceBytes })
-  switch (file.kind) {
-    case 'text':
-      return { kind: 'searched', found: find(file.text), end: file.text }
-    case 'outside':
-      return broken(path, `'${path}' is not read: ${file.reason}`)
-    case 'missing':
-      return broken(path, `${path} does not exist`)
-    case 'not_a_file':
-      return broken(path, `${path} is ${file.what}, not a file`)
-    case 'too_large':
-      return searchPieces(file.path, find)
-    case 'unreadable':
-      return broken(path, `${path} cannot be read: ${file.reason}`)
+/** `end`: the last part of a text in which nothing was found. */
+function searchIn(pieces: Iterable<string>, find: (text: string) => string | null) {
+  let end = ''
+  for (const piece of pieces) {
+    end = end.slice(-overlapChars) + piece
+    const found = find(end)
+    if (found !== null) return { found, end }
   }
-}
-
-function searchPieces<T>(path: string, find: (text: string) => T | null): Searched<T> {
-  let text = ''
-  for (const piece of readPieces(path, pieceBytes)) {
-    text = text.slice(-overlapChars) + piece
-    const found = find(text)
-    if (found !== null) return { kind: 'searched', found, end: text }
-  }
-  return { kind: 'searched', found: null, end: text }
-}
-
-function broken(path: string, message: string): Searched<never> {
-  return { kind: 'broken', finding: { passed: false, message, detail: { path } } }
+  return { found: null, end }
 }
