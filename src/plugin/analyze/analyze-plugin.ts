@@ -77,8 +77,6 @@ function noteMisplacedParts({ files, notes }: PluginContent): void {
   if (files.placeOf('CLAUDE.md') === 'file')
     notes.add('CONTEXT_FILE_IGNORED', {
       message: 'Claude Code does not load the CLAUDE.md of a plugin into the context',
-      suggestion:
-        'If users of the plugin need it, make it a skill. Guidance for working on the plugin itself may stay.',
       severity: 'info',
       path: 'CLAUDE.md',
     })
@@ -144,7 +142,6 @@ function noteCollisions(named: readonly Named[], notes: Notes): void {
           : other.name === first.name
             ? `${other.id} calls itself ${other.name} in its frontmatter, which is also the name of ${first.id}`
             : `${other.name} and ${first.name} differ only in upper and lower case`,
-        suggestion: 'Rename one of them.',
         severity: isHidden ? 'error' : 'warning',
         components: [first.id, other.id],
         path: other.path,

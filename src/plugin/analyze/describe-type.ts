@@ -2,16 +2,13 @@
 export function describeType(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
-  switch (typeof value) {
-    case 'object':
-      return 'an object'
-    case 'string':
-      return value === '' ? 'an empty text' : 'a text'
-    case 'number':
-      return 'a number'
-    case 'boolean':
-      return 'true or false'
-    default:
-      return 'nothing'
-  }
+  if (value === '') return 'an empty text'
+  return words[typeof value] ?? 'nothing'
+}
+
+const words: Readonly<Record<string, string>> = {
+  object: 'an object',
+  string: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
 }

@@ -5,6 +5,8 @@ interface CodeFacts {
   readonly severity: PluginFinding['severity']
   /** Also shown in the table of `docs/plugin-findings.md`. */
   readonly meaning: string
+  /** What to do, unless a finding says it better. */
+  readonly suggestion?: string
 }
 
 export type FindingCode = keyof typeof codes

@@ -113,7 +113,6 @@ export function noteListing(
   const where = own.get(first.component)
   notes.add('LISTING_DROPPED', {
     message: `with a window of ${formatCount(contextTokens)} tokens Claude Code lists ${counted(dropped.length, 'component')} without a description: the listing has ${formatCount(listing.budget_characters)} characters, of which it takes ${formatCount(listing.reserved_characters ?? 0)} itself${others === 0 ? '' : ` and shares the rest with ${others} components of other plugins`}. Without a description: ${names.slice(0, mostNamed).join(', ')}${more}`,
-    suggestion: 'Shorten the descriptions, especially those that come first in the listing.',
     components: names,
     ...(where !== undefined && { path: where.path, line: where.line }),
     detail: {

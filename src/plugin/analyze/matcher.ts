@@ -7,16 +7,8 @@ import { longestPattern, scorePattern, unsafePoints } from '../sanitize/score-pa
  */
 export function hookMatches(matcher: string | null | undefined, value: string): boolean {
   const read = readMatcher(matcher)
-  switch (read.kind) {
-    case 'all':
-      return true
-    case 'names':
-      return spellings(value).some((spelling) => read.names.includes(spelling))
-    case 'pattern':
-      return spellings(value).some(read.test)
-    case 'broken':
-      return false
-  }
+  if (read.kind === 'all' || read.kind === 'broken') return read.kind === 'all'
+  return spellings(value).some(read.kind === 'names' ? (one) => read.names.includes(one) : read.test)
 }
 
 export type Matcher =

@@ -17,7 +17,6 @@ function noteComponentDescription(
   if (listed === null && markdown.description === null)
     notes.add('DESCRIPTION_MISSING', {
       message: `the ${type} has no description, so Claude Code never lists it for its model`,
-      suggestion: 'Say in the frontmatter what it does and when to use it.',
       // People type a command; a skill and an agent are for the model.
       ...((component.disable_model_invocation || type === 'command') && { severity: 'info' }),
       ...about(type, { ...component, line: 1 }),
@@ -25,7 +24,6 @@ function noteComponentDescription(
   if (listed !== null && listed.length > longestListed)
     notes.add('DESCRIPTION_TOO_LONG', {
       message: `the model sees the first ${longestListed} of ${listed.length} characters of the description`,
-      suggestion: 'Put what it does and when to use it first, and the rest into the body.',
       ...about(type, { ...component, line: markdown.lineOf('description') }),
       detail: { characters: listed.length, limit: longestListed },
     })
@@ -44,7 +42,6 @@ function noteComponentName(
   if (written === called || (!isDirectory && plainName(written) === plainName(called))) return
   notes.add('NAME_NOT_USED', {
     message: `its author calls it '${written}', but Claude Code calls it ${cli}`,
-    suggestion: 'Give it one name: letters, digits, _ and -, the same in its path and in its frontmatter.',
     ...about(type, { name, path, line }),
   })
 }

@@ -4,7 +4,9 @@ import type { ComponentType } from '../contract.ts'
 import type { PluginFinding } from './contract.ts'
 import { type FindingCode, findingCodes } from './finding-codes.ts'
 
-export interface Remark extends Pick<PluginFinding, 'message' | 'suggestion' | 'path' | 'detail'> {
+export interface Remark extends Pick<PluginFinding, 'message' | 'path' | 'detail'> {
+  /** Default: that of the code. */
+  readonly suggestion?: string
   readonly components?: readonly string[]
   readonly line?: number | undefined
   readonly severity?: PluginFinding['severity'] | undefined
@@ -54,11 +56,12 @@ function leftOut(code: FindingCode, count: number): PluginFinding {
 }
 
 function findingOf(code: FindingCode, remark: Remark): PluginFinding {
-  const { message, suggestion, components = [], path, line, severity, unloads } = remark
+  const facts = findingCodes[code]
+  const { message, suggestion = facts.suggestion ?? '', components = [], path, line, unloads } = remark
   const detail = unloads === true ? { ...remark.detail, unloads_plugin: true } : remark.detail
   return {
     code,
-    severity: severity ?? findingCodes[code].severity,
+    severity: remark.severity ?? facts.severity,
     message,
     suggestion,
     components,

@@ -50,7 +50,6 @@ export function agentComponent(
   if (markdown.description === null)
     notes.add('DESCRIPTION_MISSING', {
       message: `the agent has no description; Claude Code lists it for its model only as "Agent from ${plugin} plugin"`,
-      suggestion: 'Say in the frontmatter what it does and when to use it.',
       ...about('agent', { name, path, line: 1 }),
     })
   for (const key of ignoredKeys.filter((each) => fields[each] !== undefined))
@@ -76,7 +75,6 @@ function examplesOf(
   if (withoutUser > 0)
     notes.add('EXAMPLE_WITHOUT_USER', {
       message: `no scenario is made of ${counted(withoutUser, '<example> block')} of the description: no line says what a user writes`,
-      suggestion: 'Begin a line of the block with user: and the text of the user.',
       ...about('agent', { name, path, line: lineOf('description') }),
     })
   return [...examples, ...parseExamples(body).examples]

@@ -24,7 +24,6 @@ export function markdownTree(
       if (kind === 'link' && files.placeOf(path) !== 'outside')
         notes.add('LINK_IGNORED', {
           message: `${path} is a link, and Claude Code loads no links from there`,
-          suggestion: 'Put the file itself there.',
           path,
         })
       if (only !== undefined && name !== only) continue
@@ -39,7 +38,6 @@ export function markdownTree(
   if (found.length > mostFiles)
     notes.add('TOO_MANY_FILES', {
       message: `${top} has ${found.length} Markdown files; only the first ${mostFiles} were read`,
-      suggestion: 'Move files that are not components elsewhere.',
       path: top,
     })
   return found.sort(byCollation).slice(0, mostFiles)

@@ -85,7 +85,6 @@ export function openPluginFiles(root: string, notes: Notes) {
       hashed.set(path, `${found.bytes} bytes`)
       notes.add('FILE_TOO_LARGE', {
         message: `${path} has ${found.bytes} bytes: Claude Code drops a file above ${maxBytes} without a message`,
-        suggestion: 'Move the long parts to separate files and refer to them.',
         path,
         detail: { bytes: found.bytes, limit_bytes: maxBytes },
       })
@@ -117,7 +116,6 @@ function entriesOf(root: string, path: string, notes: Notes): readonly Entry[] {
   if (entries.length > mostEntries)
     notes.add('TOO_MANY_FILES', {
       message: `${path} has ${entries.length} entries; only the first ${mostEntries} were read`,
-      suggestion: 'Move files that are not components elsewhere.',
       path,
     })
   return entries.sort((a, b) => byCollation(a.name, b.name)).slice(0, mostEntries)
@@ -130,7 +128,6 @@ function textOf(read: InsideText, path: string, notes: Notes): string | null {
     case 'too_large': {
       notes.add('FILE_TOO_LARGE', {
         message: `${path} has ${read.bytes} bytes; only its first ${headBytes} were read`,
-        suggestion: 'Move the long parts to separate files and refer to them.',
         severity: 'warning',
         path,
         detail: { bytes: read.bytes, read_bytes: headBytes },
@@ -156,7 +153,6 @@ function clean(text: string, path: string, notes: Notes): string {
   if (text.includes('\0')) {
     notes.add('FILE_NOT_TEXT', {
       message: `${basename(path)} is binary; nothing of it was read`,
-      suggestion: 'Write it as UTF-8 text.',
       path,
     })
     return ''
@@ -175,7 +171,6 @@ function clean(text: string, path: string, notes: Notes): string {
 function noteOutside(notes: Notes, path: string, reason: string): void {
   notes.add('LINK_OUTSIDE', {
     message: `${path} is not followed: ${reason}`,
-    suggestion: 'Keep everything the plugin needs inside its own directory.',
     path,
   })
 }
@@ -183,7 +178,6 @@ function noteOutside(notes: Notes, path: string, reason: string): void {
 function noteUnreadable(notes: Notes, path: string, why: string): void {
   notes.add('FILE_UNREADABLE', {
     message: `${path} ${why}`,
-    suggestion: 'Replace it with a readable text file.',
     path,
   })
 }

@@ -30,7 +30,6 @@ export function noteFrontmatter(markdown: Markdown, type: ComponentType, name: s
       message: problem.isRead
         ? `the frontmatter is not YAML (${problem.text}); Claude Code reads it line by line`
         : `the frontmatter is not YAML (${problem.text}); it is read as if there were none`,
-      suggestion: 'Put quotes around texts that contain a colon, a bracket or a quote.',
       // Claude Code still gets every value, and `claude plugin validate` accepts it.
       severity: problem.isRead ? 'info' : 'error',
       ...at(problem.line),

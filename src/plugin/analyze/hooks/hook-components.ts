@@ -85,7 +85,6 @@ function noteGroup(component: HookComponent, facts: HookEventFacts, plugin: Plug
   if (facts.since !== undefined)
     plugin.notes.add('HOOK_EVENT_NEW', {
       message: `${component.event} is known since Claude Code ${facts.since}; versions such as 2.1.197 reject every hook of the file because of it`,
-      suggestion: 'Keep it in a separate file, or say which version the plugin needs.',
       ...about('hook', component),
     })
   noteMatcher(component, facts, plugin.notes)
@@ -122,7 +121,6 @@ function noteDuplicates(components: readonly HookComponent[], notes: Notes): voi
     for (const { name, path, line, event } of others)
       notes.add('HOOK_DUPLICATE', {
         message: `the same hook of ${event} is written twice; Claude Code runs it once`,
-        suggestion: 'Remove one of them.',
         components: [componentId('hook', first?.name ?? name), componentId('hook', name)],
         path,
         line,
@@ -205,7 +203,6 @@ function noteMatcher(component: HookComponent, facts: HookEventFacts, notes: Not
   if (facts.matches === null) {
     notes.add('HOOK_MATCHER_IGNORED', {
       message: `${event} ignores matchers; the group fires every time, not only for '${matcher}'`,
-      suggestion: 'Remove the matcher.',
       ...at,
     })
     return
@@ -213,7 +210,6 @@ function noteMatcher(component: HookComponent, facts: HookEventFacts, notes: Not
   if (read.kind === 'broken') {
     notes.add('HOOK_MATCHER_INVALID', {
       message: `the matcher '${matcher}' matches nothing: ${read.why}`,
-      suggestion: 'Write the name of a tool, names joined by |, or a regular expression.',
       ...at,
     })
     return
@@ -228,7 +224,6 @@ function noteMatcher(component: HookComponent, facts: HookEventFacts, notes: Not
   if (!couldBeServer && !known.some((value) => hookMatches(matcher, value)))
     notes.add('HOOK_MATCHER_UNKNOWN', {
       message: `the matcher '${matcher}' matches ${noneOf(facts, known)}`,
-      suggestion: 'Check the spelling; matchers are case-sensitive.',
       ...at,
     })
 }

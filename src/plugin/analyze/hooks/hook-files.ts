@@ -67,7 +67,6 @@ function wrapped(
   if (top?.modules !== undefined)
     notes.add('HOOK_MODULES', {
       message: `${path} names code modules, which are not analysed`,
-      suggestion: 'Try them in a live session.',
       path,
       line: parsed.lineOf(['modules']),
     })

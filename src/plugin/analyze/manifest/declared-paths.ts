@@ -54,21 +54,18 @@ export function follow(written: string, key: string, line: number, { files, note
     case 'missing':
       notes.add('PATH_MISSING', {
         message: `${key} names ${written}, which does not exist`,
-        suggestion: 'Correct the path, or remove it from the manifest.',
         ...at,
       })
       return null
     case 'outside':
       notes.add('LINK_OUTSIDE', {
         message: `${key} names ${written}, which leads out of the plugin`,
-        suggestion: 'Keep everything the plugin needs inside its own directory.',
         ...at,
       })
       return null
     case 'other':
       notes.add('FILE_UNREADABLE', {
         message: `${key} names ${written}, which is neither a file nor a directory`,
-        suggestion: 'Replace it with a readable text file.',
         ...at,
       })
       return null

@@ -191,7 +191,6 @@ export function checkManifest({ fields, lineOf }: PluginManifest, notes: Notes):
   if (typeof name === 'string' && refusedName.test(name))
     notes.add('PLUGIN_NAME_REFUSED', {
       message: `Claude Code refuses the name ${JSON.stringify(name)}`,
-      suggestion: 'Use lower-case letters, digits and hyphens.',
       unloads: true,
       path: manifestFile,
       line: lineOf(['name']),
@@ -200,7 +199,6 @@ export function checkManifest({ fields, lineOf }: PluginManifest, notes: Notes):
   if (missing.length > 0)
     notes.add('MANIFEST_INCOMPLETE', {
       message: `the manifest has no ${missing.join(', no ')}`,
-      suggestion: 'Users see this before they install the plugin.',
       path: manifestFile,
       line: 1,
     })

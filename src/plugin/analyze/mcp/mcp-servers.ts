@@ -77,7 +77,6 @@ function noteScripts(component: McpServerComponent, { files, notes }: PluginSour
     if (files.placeOf(reference.path) === 'missing')
       notes.add('MCP_SCRIPT_MISSING', {
         message: `the server ${component.name} starts ${reference.path}, which does not exist`,
-        suggestion: 'Correct the path, or build the server first.',
         ...about('mcp_server', component),
       })
 }
@@ -94,7 +93,6 @@ function noteTwins(started: readonly { component: McpServerComponent; key: strin
     } of others)
       notes.add('MCP_DUPLICATE', {
         message: `${name} is the same program as ${first?.component.name ?? name}; Claude Code starts only that one`,
-        suggestion: 'Remove one of them.',
         components: [
           componentId('mcp_server', first?.component.name ?? name),
           componentId('mcp_server', name),

@@ -33,7 +33,6 @@ export function serverEntries(plugin: PluginSource): readonly ServerEntry[] {
     if (before !== undefined)
       notes.add('NAME_COLLISION', {
         message: `the server ${entry.name} is declared in ${before.path} and in ${entry.path}; the later one wins`,
-        suggestion: 'Rename one of them.',
         severity: 'warning',
         ...about('mcp_server', entry),
       })

@@ -23,7 +23,6 @@ export function noteOverlaps(rivals: readonly Rival[], notes: Notes): void {
   for (const { ids, similarity, shared } of findOverlaps(rivals, (id) => byId.get(id)?.isOwn === true))
     notes.add('OVERLAPPING_DESCRIPTIONS', {
       message: `${ids[0]} and ${ids[1]} share ${Math.round(similarity * 100)}% of the words of their descriptions: ${shared.join('; ')}`,
-      suggestion: 'Say in each what it does that the other does not, and when not to use it.',
       // A command that starts an agent or a skill describes the same work on purpose.
       ...(ids[0].split(':')[0] !== ids[1].split(':')[0] && { severity: 'info' }),
       components: ids,
@@ -33,7 +32,6 @@ export function noteOverlaps(rivals: readonly Rival[], notes: Notes): void {
   for (const { phrase, ids } of sharedPhrases(rivals))
     notes.add('SHARED_TRIGGER', {
       message: `${ids.join(' and ')} have the same trigger phrase: "${phrase}"`,
-      suggestion: 'Leave the phrase to one of them.',
       components: ids,
       ...place(ids),
       detail: { phrase },

@@ -50,7 +50,6 @@ export function skillComponent(
   if (component.disable_model_invocation && !component.user_invocable)
     notes.add('NOT_INVOCABLE', {
       message: 'neither people nor the model may use the skill',
-      suggestion: 'Remove disable-model-invocation or user-invocable.',
       ...about('skill', { name, path, line: markdown.lineOf('disable-model-invocation') }),
     })
   const names = { written: given ?? source.directory, called }
