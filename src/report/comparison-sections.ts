@@ -5,7 +5,7 @@ import { counted } from '../core/counted.ts'
 import type { Ratio } from '../core/stats/compare-cases.ts'
 import type { Preference } from '../core/stats/preference.ts'
 import type { Rate } from '../core/summary.ts'
-import { columnsOf, type ReportSection } from './contract.ts'
+import { columnsOf, type ReportSection, tableSection } from './contract.ts'
 import { formatPercent, formatPoints, formatRate } from './quantity.ts'
 import { agentName } from './trial-sentences.ts'
 
@@ -54,18 +54,18 @@ export function comparisonSections(comparison: Comparison): readonly ReportSecti
         ]),
     },
     ...preferenceSections(comparison),
-    ...table('Besides the pass rate', ['measure', 'change', '95% interval'], ratioRows(comparison)),
-    ...table(
+    ...tableSection('Besides the pass rate', ['measure', 'change', '95% interval'], ratioRows(comparison)),
+    ...tableSection(
       'Trials to look at',
       ['case', 'A', 'B'],
       looked.map((row) => [row.case, row.before.trial ?? '', row.after.trial ?? '']),
     ),
-    ...table(
+    ...tableSection(
       'Regressions',
       ['case', 'agent', 'what'],
       regressions.slice(0, maxRows).map((one) => [one.case, agentName(one), one.message]),
     ),
-    ...table(
+    ...tableSection(
       'Left out',
       ['case', 'agent', 'reason'],
       left_out.slice(0, maxRows).map((one) => [one.case, agentName(one), one.reason]),
@@ -79,7 +79,7 @@ function preferenceSections({ preference, before, after }: Comparison): readonly
   const { win_rate, wins, losses, ties, pairs, p, not_judged } = preference
   const side =
     win_rate.low > 0.5 ? `B (${after.name})` : win_rate.high < 0.5 ? `A (${before.name})` : 'neither side'
-  return table(
+  return tableSection(
     `The judge ${preference.model} prefers ${side}`,
     ['measure', 'result'],
     [
@@ -115,14 +115,6 @@ function nothingCompared(comparison: Comparison): readonly ReportSection[] {
       rows: [],
     },
   ]
-}
-
-function table(
-  title: string,
-  columns: readonly string[],
-  rows: readonly (readonly string[])[],
-): readonly ReportSection[] {
-  return rows.length === 0 ? [] : [{ title, columns: columnsOf(...columns), rows }]
 }
 
 function sentences(comparison: Comparison): readonly string[] {

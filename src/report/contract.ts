@@ -115,6 +115,17 @@ export function columnsOf(...titles: readonly string[]): ReportSection['columns'
   )
 }
 
+/** A table as a section; none without rows. Titles as in `columnsOf`. */
+export function tableSection(
+  title: string,
+  titles: readonly string[],
+  rows: ReportSection['rows'],
+  lead?: string,
+): readonly ReportSection[] {
+  if (rows.length === 0) return []
+  return [{ title, ...(lead !== undefined && { lead }), columns: columnsOf(...titles), rows }]
+}
+
 /** What the file of a shard is named and has: a head, the files of the run, and one section per directory of a trial. */
 export const shardBlob = {
   format: 'gantry_blob',

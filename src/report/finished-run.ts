@@ -13,7 +13,7 @@ import { readJsonl } from '../io/jsonl.ts'
 import { readShortText } from '../io/read-short-text.ts'
 import type { Manifest, RunRow, StoredRun } from '../store/contract.ts'
 import { comparisonSections } from './comparison-sections.ts'
-import { columnsOf, type FinishedRun, type RunHeader, type TrialHeader } from './contract.ts'
+import { columnsOf, type FinishedRun, type RunHeader, type TrialHeader, tableSection } from './contract.ts'
 import { trialName } from './trial-sentences.ts'
 
 export interface StoredRunFacts {
@@ -93,15 +93,11 @@ function storedRegrade(
         columns: columnsOf('trial', 'was', 'is', 'why'),
         rows: changed.map((row) => [trialName(row), row.was, row.is, row.reason]),
       },
-      ...(left_out.length === 0
-        ? []
-        : [
-            {
-              title: 'Not graded again',
-              columns: columnsOf('trial', 'why'),
-              rows: left_out.map((row) => [trialName(row), row.reason]),
-            },
-          ]),
+      ...tableSection(
+        'Not graded again',
+        ['trial', 'why'],
+        left_out.map((row) => [trialName(row), row.reason]),
+      ),
       ...(compared.sections ?? []),
     ],
   }

@@ -1,7 +1,7 @@
 import { counted, formatCount } from '../../core/counted.ts'
 import type { RunSummary } from '../../core/summary.ts'
 import type { TrialRecord } from '../../core/trial.ts'
-import { columnsOf, type FinishedRun, type ReportSection } from '../../report/contract.ts'
+import { columnsOf, type FinishedRun, type ReportSection, tableSection } from '../../report/contract.ts'
 import { formatCost, formatPercent, formatRate } from '../../report/quantity.ts'
 import type { Analysis } from '../analyze/contract.ts'
 import { componentId, componentsById } from '../component-list.ts'
@@ -77,7 +77,7 @@ export function evaluationSections(
     semanticSection(summary),
     findingSection(analysis),
     costSection(summary),
-  ].filter((section) => section !== null)
+  ].flatMap((section) => section ?? [])
 }
 
 /** How often each component fired when it should, missed, and fired when it should not. Quality is shown where a judge gave it. */
@@ -107,7 +107,7 @@ function componentSection(summary: EvaluationSummary): ReportSection | null {
 }
 
 /** Off the diagonal of the confusion matrix. */
-function firedInsteadSection({ confusion }: EvaluationSummary): ReportSection | null {
+function firedInsteadSection({ confusion }: EvaluationSummary): readonly ReportSection[] {
   const rows = confusion.flatMap(({ expected, fired }) =>
     fired
       .filter(({ component }) => component !== expected)
@@ -117,12 +117,7 @@ function firedInsteadSection({ confusion }: EvaluationSummary): ReportSection | 
         `${componentText(component)} in ${scenarios.join(', ')}`,
       ]),
   )
-  if (rows.length === 0) return null
-  return {
-    title: 'What fired instead',
-    columns: columnsOf('expected', '>trials', 'fired, and where'),
-    rows,
-  }
+  return tableSection('What fired instead', ['expected', '>trials', 'fired, and where'], rows)
 }
 
 function componentText(component: string): string {
@@ -130,57 +125,41 @@ function componentText(component: string): string {
 }
 
 /** Trials whose cassette does not match the agent's requests. */
-function recordingSection({ needs_recording }: EvaluationSummary): ReportSection | null {
-  if (needs_recording.length === 0) return null
-  return {
-    title: 'Trials to record again',
-    lead: 'No recording matches the requests that the agent sends to its model now. The plugin, the scenario or the agent has changed, or the trial was never recorded. Run with --replay auto, or with --replay record to record every trial.',
-    columns: columnsOf('trial'),
-    rows: needs_recording.map((trial) => [trial]),
-  }
+function recordingSection({ needs_recording }: EvaluationSummary): readonly ReportSection[] {
+  const lead =
+    'No recording matches the requests that the agent sends to its model now. The plugin, the scenario or the agent has changed, or the trial was never recorded. Run with --replay auto, or with --replay record to record every trial.'
+  const rows = needs_recording.map((trial) => [trial])
+  return tableSection('Trials to record again', ['trial'], rows, lead)
 }
 
-function flakySection({ repetition_stats }: EvaluationSummary): ReportSection | null {
-  if (repetition_stats === null || repetition_stats.flaky_scenarios.length === 0) return null
-  return {
-    title: 'Flaky scenarios',
-    lead: `${formatPercent(repetition_stats.consistency_rate)} of the repeated scenarios always ended the same way.`,
-    columns: columnsOf('scenario', '>passed', '>of'),
-    rows: repetition_stats.flaky_scenarios.map(({ scenario_id, passed, trials }) => [
-      scenario_id,
-      String(passed),
-      String(trials),
-    ]),
-  }
+function flakySection({ repetition_stats: repeated }: EvaluationSummary): readonly ReportSection[] {
+  if (repeated === null) return []
+  const lead = `${formatPercent(repeated.consistency_rate)} of the repeated scenarios always ended the same way.`
+  const rows = repeated.flaky_scenarios.map((one) => [one.scenario_id, `${one.passed}`, `${one.trials}`])
+  return tableSection('Flaky scenarios', ['scenario', '>passed', '>of'], rows, lead)
 }
 
-function scenarioKindSection({ by_scenario_type }: EvaluationSummary): ReportSection | null {
+function scenarioKindSection({ by_scenario_type }: EvaluationSummary): readonly ReportSection[] {
   const rows = Object.entries(by_scenario_type).map(([type, metrics]) => [
     type,
     formatRate(metrics.accuracy),
     formatRate(metrics.trigger_rate),
     String(metrics.scenarios_count),
   ])
-  if (rows.length < 2) return null
-  return {
-    title: 'Kinds of scenarios',
-    columns: columnsOf('kind', '>right', '>fired', '>scenarios'),
-    rows,
-  }
+  return rows.length < 2
+    ? []
+    : tableSection('Kinds of scenarios', ['kind', '>right', '>fired', '>scenarios'], rows)
 }
 
-function semanticSection({ semantic_stats }: EvaluationSummary): ReportSection | null {
-  if (semantic_stats === null) return null
-  return {
-    title: 'Rephrased requests',
-    lead: `Fired in ${formatRate(semantic_stats.trigger_rate)} of ${counted(semantic_stats.total, 'trial')} with a rephrased request.`,
-    columns: columnsOf('variation', '>fired', '>trials'),
-    rows: Object.entries(semantic_stats.by_variation).map(([name, { count, trigger_rate }]) => [
-      name,
-      formatRate(trigger_rate),
-      String(count),
-    ]),
-  }
+function semanticSection({ semantic_stats: stats }: EvaluationSummary): readonly ReportSection[] {
+  if (stats === null) return []
+  const rows = Object.entries(stats.by_variation).map(([name, { count, trigger_rate }]) => [
+    name,
+    formatRate(trigger_rate),
+    String(count),
+  ])
+  const lead = `Fired in ${formatRate(stats.trigger_rate)} of ${counted(stats.total, 'trial')} with a rephrased request.`
+  return tableSection('Rephrased requests', ['variation', '>fired', '>trials'], rows, lead)
 }
 
 /** Findings of the analysis. Findings of severity info are shown only by `gantry plugin analyze`. */
