@@ -28,24 +28,22 @@ export function readStdout(stdout: string, event: string): Stdout {
     const code = event === 'PreCompact' ? 'HOOK_PRECOMPACT_CONTEXT' : 'HOOK_OUTPUT_NOT_ALLOWED'
     return dropped({ code, detail: `${event} does not support hookSpecificOutput` })
   }
-  const checked = checkAnswer(event, value)
-  switch (checked.kind) {
-    case 'valid':
-      return isPasted(checked.answer, event)
-        ? {
-            answer: null,
-            isText: true,
-            noticed: [{ code: 'HOOK_PRECOMPACT_STDOUT', detail: `stdout is ${shown(text)}` }],
-          }
-        : { answer: checked.answer, isText: false, noticed: [] }
-    case 'other event':
-      return dropped({
-        code: 'HOOK_WRONG_EVENT_NAME',
-        detail: `hookEventName is ${checked.named}, the event is ${event}`,
-      })
-    case 'invalid':
-      return dropped({ code: 'HOOK_OUTPUT_INVALID', detail: checked.message })
-  }
+  const { data: answer, error } = answerSchema.safeParse(value)
+  if (answer === undefined) return dropped({ code: 'HOOK_OUTPUT_INVALID', detail: issueLine(error) })
+  const named = answer.hookSpecificOutput?.hookEventName ?? event
+  if (named !== event)
+    return dropped({
+      code: 'HOOK_WRONG_EVENT_NAME',
+      detail: `hookEventName is ${named}, the event is ${event}`,
+    })
+  const own = outputSchema(event).safeParse(answer.hookSpecificOutput ?? {})
+  if (!own.success)
+    return dropped({ code: 'HOOK_OUTPUT_INVALID', detail: `hookSpecificOutput.${issueLine(own.error)}` })
+  // Before a compaction even valid JSON is passed to the summariser unchanged, unless it blocks.
+  if (plainTextOf(event) !== 'summary' || answer.decision === 'block')
+    return { answer, isText: false, noticed: [] }
+  const detail = `stdout is ${shown(text)}`
+  return { answer: null, isText: true, noticed: [{ code: 'HOOK_PRECOMPACT_STDOUT', detail }] }
 }
 
 function dropped(noticed: LabFinding): Stdout {
@@ -56,20 +54,9 @@ function chatter(text: string, event: string): readonly LabFinding[] {
   const detail = `stdout is ${shown(text)}`
   if (/\{\s*"(?:hookSpecificOutput|decision|continue|systemMessage)"/.test(text))
     return [{ code: 'HOOK_TEXT_AROUND_JSON', detail }]
-  switch (plainTextOf(event)) {
-    case 'summary':
-      return [{ code: 'HOOK_PRECOMPACT_STDOUT', detail }]
-    case 'unused':
-      return [{ code: 'HOOK_STDOUT_UNUSED', detail }]
-    case 'context':
-    case 'path':
-      return []
-  }
-}
-
-/** Before a compaction even valid JSON is passed to the summariser unchanged, unless it blocks. */
-function isPasted({ decision }: JsonAnswer, event: string): boolean {
-  return plainTextOf(event) === 'summary' && decision !== 'block'
+  const use = plainTextOf(event)
+  if (use === 'summary') return [{ code: 'HOOK_PRECOMPACT_STDOUT', detail }]
+  return use === 'unused' ? [{ code: 'HOOK_STDOUT_UNUSED', detail }] : []
 }
 
 /** Whether the text is a complete JSON object followed by something else. */
@@ -138,25 +125,6 @@ const answerSchema = z.looseObject({
 })
 
 export type JsonAnswer = z.output<typeof answerSchema>
-
-type CheckedAnswer =
-  | { readonly kind: 'valid'; readonly answer: JsonAnswer }
-  | { readonly kind: 'invalid'; readonly message: string }
-  /** It names an event other than the one that happened. */
-  | { readonly kind: 'other event'; readonly named: string }
-
-/** Whether Claude Code would accept this JSON as an answer to the event. */
-function checkAnswer(event: string, value: unknown): CheckedAnswer {
-  const whole = answerSchema.safeParse(value)
-  if (!whole.success) return { kind: 'invalid', message: issueLine(whole.error) }
-  const { hookSpecificOutput: own } = whole.data
-  if (own === undefined) return { kind: 'valid', answer: whole.data }
-  if (own.hookEventName !== event) return { kind: 'other event', named: own.hookEventName }
-  const checked = outputSchema(event).safeParse(own)
-  return checked.success === false
-    ? { kind: 'invalid', message: `hookSpecificOutput.${issueLine(checked.error)}` }
-    : { kind: 'valid', answer: whole.data }
-}
 
 function issueLine(error: z.ZodError): string {
   const [issue] = error.issues

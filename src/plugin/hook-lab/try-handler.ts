@@ -16,19 +16,15 @@ export type TriedEvent = Awaited<ReturnType<typeof tryHandler>>
 
 /** Why a handler cannot be tried without Claude Code; null when it can. */
 export function whyNotTestable({ type, raw }: HookHandler): string | null {
-  switch (type) {
-    case 'command':
-      return typeof raw.command === 'string' && raw.command.trim() !== '' ? null : 'it has no command'
-    case 'http':
-      return 'it calls a server'
-    case 'prompt':
-    case 'agent':
-      return 'it asks a model'
-    case 'mcp_tool':
-      return 'it calls a tool of an MCP server, which only a live session has'
-    default:
-      return `there are no handlers of type ${type}`
-  }
+  if (type !== 'command') return live[type] ?? `there are no handlers of type ${type}`
+  return typeof raw.command === 'string' && raw.command.trim() !== '' ? null : 'it has no command'
+}
+
+const live: Readonly<Record<string, string>> = {
+  http: 'it calls a server',
+  prompt: 'it asks a model',
+  agent: 'it asks a model',
+  mcp_tool: 'it calls a tool of an MCP server, which only a live session has',
 }
 
 /** Starts the handler with the event and returns how Claude Code would treat its answer. It does not wait for one that is `isAsync`. */

@@ -206,17 +206,8 @@ function fits(
   answers: readonly HookEffect[],
 ): boolean {
   const isRefused = decision === 'deny' || decision === 'block'
-  switch (expected) {
-    case 'deny':
-    case 'block':
-      return isRefused
-    case 'allow':
-      return !isRefused && decision !== 'ask'
-    case 'context':
-    case 'modify':
-      return !isRefused && answers.some((answer) => answer.decision === expected)
-    case 'ask':
-    case 'none':
-      return decision === expected
-  }
+  if (expected === 'deny' || expected === 'block') return isRefused
+  if (expected === 'allow') return !isRefused && decision !== 'ask'
+  if (expected === 'ask' || expected === 'none') return decision === expected
+  return !isRefused && answers.some((answer) => answer.decision === expected)
 }

@@ -99,16 +99,10 @@ function withExitCode(run: HandlerRun, event: string, code: number, failed: LabF
 
 function plainText(stdout: string, event: string): { decision: HookDecision; text: string | null } {
   const text = stdout.trim()
-  if (text === '') return { decision: 'none', text: null }
-  switch (plainTextOf(event)) {
-    case 'context':
-    case 'summary':
-      return { decision: 'context', text }
-    case 'path':
-      return { decision: 'modify', text: text.split('\n').at(-1) ?? text }
-    case 'unused':
-      return { decision: 'none', text: null }
-  }
+  const use = text === '' ? 'unused' : plainTextOf(event)
+  if (use === 'unused') return { decision: 'none', text: null }
+  if (use === 'path') return { decision: 'modify', text: text.split('\n').at(-1) ?? text }
+  return { decision: 'context', text }
 }
 
 function tooLong({ stdout }: HandlerRun, answer: JsonAnswer | null): readonly LabFinding[] {
