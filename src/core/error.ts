@@ -66,6 +66,16 @@ export class GantryError extends Error {
   }
 }
 
+/** null after an error of the user or the environment, or only after one with this code. A bug is thrown. */
+export function nullAfterError<T>(act: () => T, code?: ErrorCode): T | null {
+  try {
+    return act()
+  } catch (error) {
+    if (error instanceof GantryError && (code ?? error.code) === error.code) return null
+    throw error
+  }
+}
+
 /** `file:line:col`, as editors and terminals turn into links. */
 export function formatPosition({ file, line, column }: SourcePosition): string {
   return [file, line, column].filter((part) => part !== undefined).join(':')

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path'
 import { counted } from '../core/counted.ts'
-import { GantryError } from '../core/error.ts'
+import { nullAfterError } from '../core/error.ts'
 import { copyFileInto, sameContent } from '../io/copy-file-into.ts'
 import { copyTree } from '../io/copy-tree.ts'
 import { makeDirectories } from '../io/directory.ts'
@@ -92,14 +92,10 @@ export async function writeWorkspaceDiff(
     if (layer === null) continue
     for (const path of listFiles(layer, { exclude: isOmitted })) originals.set(path, layer)
   }
-  let present: ReadonlySet<string>
-  try {
-    present = new Set(listFiles(fixture, { exclude: isOmitted }))
-  } catch (error) {
-    // An agent can make a tree that cannot be listed, such as one too deep for a path. The diff is only for people.
-    if (error instanceof GantryError) return
-    throw error
-  }
+  // An agent can make a tree that cannot be listed, such as one too deep for a path. The diff is only for people.
+  const listed = nullAfterError(() => listFiles(fixture, { exclude: isOmitted }))
+  if (listed === null) return
+  const present = new Set(listed)
   const changed = [...present].filter((path) => {
     // The kernel's clock for files is a few milliseconds coarse.
     if (changedAtMs(join(fixture, path)) < sinceMs - 10) return false

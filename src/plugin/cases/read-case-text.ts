@@ -1,4 +1,4 @@
-import { formatPosition, GantryError } from '../../core/error.ts'
+import { formatPosition, GantryError, nullAfterError } from '../../core/error.ts'
 import { defined } from '../../core/json-fields.ts'
 import { translateFsError } from '../../io/files.ts'
 import { joinPath, listDirectory, showPath } from '../../io/list-directory.ts'
@@ -69,12 +69,7 @@ export function whyUnusable(read: InsideText, maxBytes: number): string | null {
 
 /** Like readCaseText, but null also for an unusable file. */
 export function usableCaseText(dir: string, name: string, maxBytes = usualBytes): string | null {
-  try {
-    return readCaseText(dir, name, maxBytes)
-  } catch (error) {
-    if (error instanceof GantryError) return null
-    throw error
-  }
+  return nullAfterError(() => readCaseText(dir, name, maxBytes))
 }
 
 export interface CaseProblem {

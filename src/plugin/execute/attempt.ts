@@ -64,17 +64,7 @@ export function terminationOf(
   { stopSeen, isAlive }: { readonly stopSeen: boolean; readonly isAlive: boolean },
 ): Execution['termination_type'] {
   if (stopSeen) return 'clean'
-  switch (ending) {
-    case 'timed_out':
-      return isAlive ? 'interrupted' : 'timeout'
-    case 'over_turns':
-    case 'over_budget':
-    case 'cancelled':
-      return 'interrupted'
-    case 'crashed':
-    case 'not_started':
-      return 'error'
-    case 'exited':
-      return failure === null && exitCode === 0 ? 'clean' : 'error'
-  }
+  if (ending === 'timed_out') return isAlive ? 'interrupted' : 'timeout'
+  if (ending === 'exited') return failure === null && exitCode === 0 ? 'clean' : 'error'
+  return ending === 'crashed' || ending === 'not_started' ? 'error' : 'interrupted'
 }

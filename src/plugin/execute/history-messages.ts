@@ -1,4 +1,4 @@
-import { GantryError } from '../../core/error.ts'
+import { nullAfterError } from '../../core/error.ts'
 import { asArray, asObject, asString, type JsonObject, parseObject } from '../../core/json-fields.ts'
 import { readTextIfExists } from '../../io/directory.ts'
 import type { SetupMessage } from '../generate/contract.ts'
@@ -12,7 +12,7 @@ export type CaseHistory =
  * because a replayed conversation cannot contain calls.
  */
 export function historyMessages(file: string): CaseHistory {
-  const text = readHistory(file)
+  const text = nullAfterError(() => readTextIfExists(file))
   if (text === null) return { kind: 'unusable', problem: `the history ${file} cannot be read` }
   const messages: SetupMessage[] = []
   for (const [index, line] of text.split('\n').entries()) {
@@ -30,15 +30,6 @@ export function historyMessages(file: string): CaseHistory {
   if (messages.length === 0)
     return { kind: 'unusable', problem: `there is no conversation in the history ${file}` }
   return { kind: 'messages', messages }
-}
-
-function readHistory(file: string): string | null {
-  try {
-    return readTextIfExists(file)
-  } catch (error) {
-    if (error instanceof GantryError) return null
-    throw error
-  }
 }
 
 /** null for lines that are not messages of the conversation: summaries, snapshots, subagent messages. */
@@ -59,14 +50,8 @@ function wordsOf(content: unknown): string {
 }
 
 function blockWords(block: JsonObject): string {
-  switch (block.type) {
-    case 'text':
-      return asString(block.text) ?? ''
-    case 'tool_use':
-      return `[I used ${String(block.name)} with ${JSON.stringify(block.input)}]`
-    case 'tool_result':
-      return `[The tool answered: ${wordsOf(block.content)}]`
-    default:
-      return ''
-  }
+  const { type, text, name, input, content } = block
+  if (type === 'tool_use') return `[I used ${String(name)} with ${JSON.stringify(input)}]`
+  if (type === 'tool_result') return `[The tool answered: ${wordsOf(content)}]`
+  return type === 'text' ? (asString(text) ?? '') : ''
 }

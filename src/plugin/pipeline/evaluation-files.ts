@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
-import { GantryError } from '../../core/error.ts'
+import { GantryError, nullAfterError } from '../../core/error.ts'
 import { fileOutput } from '../../io/file-output.ts'
 import { readJsonIfExists, writeJsonAtomic } from '../../io/files.ts'
 import { directoryNames } from '../../io/list-directory.ts'
@@ -132,13 +132,8 @@ export function keepExecution(files: EvaluationFiles, execution: Execution, tran
 
 /** null when missing, or not a complete JSON object. */
 export function readWhole(path: string): object | null {
-  try {
-    const value = readJsonIfExists(path)
-    return typeof value === 'object' && value !== null ? value : null
-  } catch (error) {
-    if (error instanceof GantryError && error.code === 'CORRUPT') return null
-    throw error
-  }
+  const value = nullAfterError(() => readJsonIfExists(path), 'CORRUPT')
+  return typeof value === 'object' ? value : null
 }
 
 function required<T>(path: string, stage: PluginStage, isWhole: (value: unknown) => value is T): T {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { GantryError } from '../../core/error.ts'
+import { GantryError, nullAfterError } from '../../core/error.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { directoriesIn } from '../../io/directory.ts'
 import { readJsonIfExists } from '../../io/files.ts'
@@ -12,13 +12,10 @@ import { type EvaluationFiles, evaluationFiles, isAnalysis, readWhole } from './
 /** The state of an evaluation; null when it is missing or unreadable, so that a list can continue. */
 export function readEvaluationState(runDir: string): EvaluationState | null {
   const { state } = evaluationFiles(runDir)
-  try {
+  return nullAfterError(() => {
     const value = readJsonIfExists(state)
     return value === undefined ? null : migrateState(value, state).state
-  } catch (error) {
-    if (error instanceof GantryError) return null
-    throw error
-  }
+  })
 }
 
 /** The state of a run to resume. Throws GantryError when it is missing, or belongs to another run or plugin. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { addCost } from '../../core/add-cost.ts'
 import { GantryError } from '../../core/error.ts'
+import { asObject, asString } from '../../core/json-fields.ts'
 import { addTokens } from '../../core/trial.ts'
 import { issueText } from '../../io/issue-text.ts'
 import { replayModes } from '../../models/boundary/model-link.ts'
@@ -10,7 +11,6 @@ import { modelUseSchema } from '../generate/component-record.ts'
 
 /** The stage that was completed last; `pending` before the first, `complete` when the run has ended. */
 const completedStages = ['pending', ...stages, 'complete'] as const
-type CompletedStage = (typeof completedStages)[number]
 
 /**
  * `state.json` of a run: its progress and what it needs to resume. Everything else is in separate files, so that a checkpoint
@@ -104,7 +104,8 @@ export function rewoundTo(
   until: PluginStage,
   now: Date,
 ): EvaluationState {
-  return { ...state, stage: stageBefore(from), until, timestamp: now.toISOString() }
+  const stage = stages[stages.indexOf(from) - 1] ?? 'pending'
+  return { ...state, stage, until, timestamp: now.toISOString() }
 }
 
 export function lost(
@@ -121,10 +122,6 @@ export function lost(
 
 function addUse({ model, tokens, cost_usd }: ModelUse, more: ModelUse): ModelUse {
   return { model, tokens: addTokens(tokens, more.tokens), cost_usd: addCost(cost_usd, more.cost_usd) }
-}
-
-function stageBefore(stage: PluginStage): CompletedStage {
-  return stages[stages.indexOf(stage) - 1] ?? 'pending'
 }
 
 /** Parts that older versions kept inside the state. Each is a separate file today. */
@@ -164,8 +161,8 @@ const olderSchema = z.object({
 export function migrateState(value: unknown, file: string): MigratedState {
   const now = stateSchema.safeParse(value)
   if (now.success) return { state: now.data, embedded: {}, notes: [] }
-  const version = versionOf(value)
-  if (version !== null && version > 2)
+  const version = asObject(value)?.schema_version
+  if (typeof version === 'number' && version > 2)
     throw new GantryError('INVALID_FILE', `${file} was written by a newer Gantry (format ${version})`, {
       hint: 'Use that version, or start a new run.',
       at: { file },
@@ -189,7 +186,7 @@ function fromOlder(older: z.output<typeof olderSchema>): MigratedState {
     state: newState({
       run_id: older.run_id,
       plugin_name: older.plugin_name,
-      plugin_path: older.plugin_path ?? pathOf(older.config) ?? '',
+      plugin_path: older.plugin_path ?? asString(asObject(asObject(older.config)?.plugin)?.path) ?? '',
       stage: older.stage ?? 'pending',
       timestamp: older.timestamp ?? new Date(0).toISOString(),
       failed_scenario_ids: older.failed_scenario_ids ?? [],
@@ -202,14 +199,4 @@ function fromOlder(older: z.output<typeof olderSchema>): MigratedState {
     },
     notes: ['The state file is from an older version; missing fields were filled in.'],
   }
-}
-
-function versionOf(value: unknown): number | null {
-  const read = z.object({ schema_version: z.number() }).safeParse(value)
-  return read.success ? read.data.schema_version : null
-}
-
-function pathOf(config: unknown): string | null {
-  const read = z.object({ plugin: z.object({ path: z.string() }) }).safeParse(config)
-  return read.success ? read.data.plugin.path : null
 }

@@ -81,12 +81,5 @@ function prefixLength({ tools }: KnownComponent): number {
 
 /** Whether a component can fire in an arm: `alone` has only the plugin under test, and `without` has no plugin. */
 export function isLoadedIn({ own }: Pick<KnownComponent, 'own'>, arm: Arm): boolean {
-  switch (arm) {
-    case 'without':
-      return false
-    case 'alone':
-      return own
-    case 'crowd':
-      return true
-  }
+  return arm === 'crowd' || (arm === 'alone' && own)
 }

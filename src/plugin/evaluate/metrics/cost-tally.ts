@@ -51,6 +51,20 @@ export function createCostTally(prices: PriceTable) {
   let apiDurationMs = 0
   const listUsd = ({ model, tokens, cost_usd }: ModelUse): number | null =>
     price(model, tokens, prices) ?? cost_usd
+  /** An amount outside of trials: what is known of it by model, and the rest. */
+  const addUses = (
+    key: Omit<RowKey, 'arm' | 'model'>,
+    paidUsd: number | null = 0,
+    uses: readonly ModelUse[] = [],
+  ): void => {
+    for (const use of uses)
+      rows.add(
+        { ...key, arm: null, model: use.model },
+        { paidUsd: use.cost_usd, listUsd: listUsd(use), tokens: use.tokens },
+      )
+    const restUsd = (paidUsd ?? 0) - uses.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0)
+    if (restUsd > 1e-9) rows.add({ ...key, arm: null, model: null }, { paidUsd: restUsd })
+  }
 
   return {
     add: (evaluation: TrialEvaluation, execution: ExecutionCosts | null): void => {
@@ -93,31 +107,13 @@ export function createCostTally(prices: PriceTable) {
     /** Call it once. */
     finish: (other: OtherCosts, scenarios: number) => {
       const { generation_cost_usd = 0, plugin_load_cost_usd = 0, lost_cost_usd = 0 } = other
-      const writing = { stage: 'generation', kind: 'scenarios', arm: null } as const
-      const written = other.generation_usage ?? []
-      for (const use of written)
-        rows.add(
-          { ...writing, model: use.model },
-          { paidUsd: use.cost_usd, listUsd: listUsd(use), tokens: use.tokens },
-        )
-      const unnamed =
-        (generation_cost_usd ?? 0) - written.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0)
-      if (unnamed > 1e-9) rows.add({ ...writing, model: null }, { paidUsd: unnamed })
-      const running = { stage: 'execution', arm: null, model: null } as const
-      if (plugin_load_cost_usd > 0) rows.add({ ...running, kind: 'load' }, { paidUsd: plugin_load_cost_usd })
-      const lost = other.lost_usage ?? []
-      for (const use of lost)
-        rows.add(
-          { ...running, kind: 'lost', model: use.model },
-          { paidUsd: use.cost_usd, listUsd: listUsd(use), tokens: use.tokens },
-        )
-      const unknown = lost_cost_usd - lost.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0)
-      if (unknown > 1e-9) rows.add({ ...running, kind: 'lost' }, { paidUsd: unknown })
+      addUses({ stage: 'generation', kind: 'scenarios' }, generation_cost_usd, other.generation_usage)
+      addUses({ stage: 'execution', kind: 'load' }, plugin_load_cost_usd)
+      addUses({ stage: 'execution', kind: 'lost' }, lost_cost_usd, other.lost_usage)
       const paidIn = (stage: CostRow['stage']): number =>
         settled(rows.rows().reduce((sum, row) => sum + (row.stage === stage ? (row.paid_usd ?? 0) : 0), 0))
       const unusedUsd = Math.max(0, (other.judges_cost_usd ?? 0) - paidIn('evaluation'))
-      if (unusedUsd > 1e-9)
-        rows.add({ ...running, stage: 'evaluation', kind: 'lost' }, { paidUsd: unusedUsd })
+      addUses({ stage: 'evaluation', kind: 'lost' }, unusedUsd)
       const ledger = rows.rows()
       const total = settled(paidIn('generation') + paidIn('execution') + paidIn('evaluation'))
       return {

@@ -34,17 +34,10 @@ export function createCaptureRouter(startedAt: number) {
   let next = newSheet()
 
   const ownerOf = (hookEvent: string | null): CaptureOwner => {
-    switch (phase) {
-      case 'asked':
-        return 'asked'
-      case 'turning':
-        if (hookEvent === 'SessionEnd') return isOpen ? 'asked' : 'none'
-        return hookEvent === 'SessionStart' || hookEvent === null ? 'next' : 'none'
-      case 'opening':
-        return hookEvent === 'SessionStart' ? 'process' : 'none'
-      case 'waiting':
-        return 'none'
-    }
+    if (phase === 'asked' || phase === 'waiting') return phase === 'asked' ? 'asked' : 'none'
+    if (phase === 'opening') return hookEvent === 'SessionStart' ? 'process' : 'none'
+    if (hookEvent === 'SessionEnd') return isOpen ? 'asked' : 'none'
+    return hookEvent === 'SessionStart' || hookEvent === null ? 'next' : 'none'
   }
   const sheetOf = (owner: CaptureOwner): CaptureSheet | null =>
     owner === 'asked' ? asked : owner === 'next' ? next : null
@@ -134,19 +127,11 @@ export function createEventRouter(captureRouter: CaptureRouter) {
       if (event.event === 'spawn') spawned = event
       // Each scenario reports its own completion.
       if (event.event === 'spawn' || event.event === 'complete') return
-      switch (captureRouter.event(event, timestamp)) {
-        case 'asked':
-          log?.take(event, timestamp)
-          return
-        case 'next':
-          if (event.event === 'session' || event.event === 'hook') beginning.push([event, timestamp])
-          return
-        case 'process':
-          startup.push([event, timestamp])
-          return
-        case 'none':
-          return
-      }
+      const owner = captureRouter.event(event, timestamp)
+      if (owner === 'asked') log?.take(event, timestamp)
+      if (owner === 'process') startup.push([event, timestamp])
+      if (owner === 'next' && (event.event === 'session' || event.event === 'hook'))
+        beginning.push([event, timestamp])
     },
   }
 }

@@ -43,21 +43,10 @@ export function readSheet(sheet: CaptureSheet) {
 
 /** What the stream shows and our hooks do not see: responses of the plugin's hooks, and ends of calls that no hook saw. */
 export function captureEvent(sheet: CaptureSheet, event: Untimed<AgentEvent>, timestamp: number): void {
-  switch (event.event) {
-    case 'hook': {
-      const response = responseOf(event, timestamp)
-      if (response !== null) sheet.hookResponses.push(response)
-      return
-    }
-    case 'tool_result':
-      fillSuccess(sheet, event)
-      return
-    case 'session':
-      if (event.session_id !== undefined) sheet.sessions.add(event.session_id)
-      return
-    default:
-      return
-  }
+  if (event.event === 'tool_result') fillSuccess(sheet, event)
+  if (event.event === 'session' && event.session_id !== undefined) sheet.sessions.add(event.session_id)
+  const response = event.event === 'hook' ? responseOf(event, timestamp) : null
+  if (response !== null) sheet.hookResponses.push(response)
 }
 
 /** null for a hook that only started. */
