@@ -1,9 +1,9 @@
 import { dirname, join, relative } from 'node:path'
 import type { HookedAgent } from '../agents/hook-codecs.ts'
+import { settingsIn } from '../agents/hook-config/read-hook-file.ts'
 import type { HookFileText, HookInstaller, HookPlace, HookScope } from '../agents/hook-installer.ts'
 import { GantryError } from '../core/error.ts'
 import { asObject } from '../core/json-fields.ts'
-import { parseJsonc, plainValue } from '../core/jsonc/parse-jsonc.ts'
 import { shellPrefixName } from '../guard-engine/protection/shell-prefix.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import { isExecutable } from '../io/find-program.ts'
@@ -26,16 +26,11 @@ export interface FoundInstall {
   readonly isKernel: boolean
 }
 
-interface Where {
-  readonly place: HookPlace
-  readonly program: HookProgram
-}
-
 /** Every place from which this agent would start the guard. */
 export function findInstalls(
   agent: HookedAgent,
   installer: HookInstaller,
-  { place, program }: Where,
+  { place, program }: { readonly place: HookPlace; readonly program: HookProgram },
 ): readonly FoundInstall[] {
   const scopes = installer.scopes.filter((scope) => scope !== 'plugin')
   const files = readFiles([...new Set(scopes.flatMap((scope) => installer.files(scope, place)))])
@@ -145,14 +140,11 @@ function missingProgram(path: string): readonly string[] {
 
 /** The settings file that enables the guard's plugin for Claude Code; null when none does. */
 function enabledPlugin(files: readonly HookFileText[]): string | null {
-  return files.find(({ text }) => text !== null && isEnabled(text))?.path ?? null
-}
-
-function isEnabled(text: string): boolean {
-  const parsed = parseJsonc(text, { comments: false })
-  const settings = asObject(parsed.kind === 'parsed' ? plainValue(parsed.node) : null)
-  const plugins = Object.entries(asObject(settings?.enabledPlugins) ?? {})
-  return plugins.some(([name, on]) => /^gantry-guard@/.test(name) && on === true)
+  const enabled = files.find(({ text }) => {
+    const plugins = asObject(settingsIn(text, { comments: false })?.enabledPlugins) ?? {}
+    return Object.entries(plugins).some(([name, on]) => /^gantry-guard@/.test(name) && on === true)
+  })
+  return enabled?.path ?? null
 }
 
 export function readFiles(paths: readonly string[]): readonly HookFileText[] {

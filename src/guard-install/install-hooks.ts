@@ -181,7 +181,10 @@ function planAll(request: PlanRequest): readonly Plan[] {
   const { agents, scope, place, program, eventsOf, enforceKernel } = request
   return agents.map((agent) => {
     const installer = hookInstallerOf(agent, { events: eventsOf(agent) })
-    if (!installer.scopes.includes(scope)) throw noScope(installer, scope)
+    if (!installer.scopes.includes(scope))
+      throw new GantryError('USAGE', `${installer.agent} has no scope ${scope}`, {
+        hint: `It has: ${installer.scopes.join(', ')}.`,
+      })
     // A prefix of an earlier version is replaced, so that it knows this one.
     const isPrefixed =
       enforceKernel ?? currentPrefix(installer, scope, place)?.endsWith(`/${shellPrefixName}`) === true
@@ -231,19 +234,15 @@ function outcomeOf(plan: Plan, backup: string | null): InstallOutcome {
     afterwards: [
       ...installer.afterwards,
       ...plan.sandbox.words,
-      ...(isTracked(file.real) ? [trackedNote(file.path)] : []),
+      ...(isTracked(file.real)
+        ? [
+            `git tracks ${file.path}: a stash or another branch takes the hooks away, and they are put back only after a call of the agent. Untrack it: git rm --cached ${file.path}`,
+          ]
+        : []),
     ],
   }
 }
 
-function trackedNote(path: string): string {
-  return `git tracks ${path}: a stash or another branch takes the hooks away, and they are put back only after a call of the agent. Untrack it: git rm --cached ${path}`
-}
-
 export function steeringFiles({ agents, scope, place, eventsOf }: HookTarget): readonly string[] {
   return agents.flatMap((agent) => hookInstallerOf(agent, { events: eventsOf(agent) }).files(scope, place))
-}
-
-function noScope({ agent, scopes }: HookInstaller, scope: HookScope): GantryError {
-  return new GantryError('USAGE', `${agent} has no scope ${scope}`, { hint: `It has: ${scopes.join(', ')}.` })
 }

@@ -13,7 +13,8 @@ export interface CommitPlace {
 /** Paths that differ from the last commit, staged or not, untracked ones included, ignored ones not. */
 export async function uncommitted(place: CommitPlace): Promise<readonly string[]> {
   const flags = ['--porcelain', '-z', '--no-renames', '--untracked-files=all']
-  const { exitCode, stdout, stderr } = await git(place, ['status', ...flags, '--', ...specs(place)])
+  const left = place.leaveOut.map((path) => `:(top,exclude,literal)${path}`)
+  const { exitCode, stdout, stderr } = await git(place, ['status', ...flags, '--', '.', ...left])
   if (exitCode !== 0) throw refused(place, 'git status', stderr.text)
   return stdout.text
     .split('\0')
@@ -38,10 +39,6 @@ export async function commitAll(place: CommitPlace, message: string): Promise<st
   const made = await git(place, ['commit', ...flags], `${message}\n`)
   if (made.exitCode !== 0) throw refused(place, 'git commit', made.stderr.text || made.stdout.text)
   return (await git(place, ['rev-parse', 'HEAD'])).stdout.text.trim()
-}
-
-function specs({ leaveOut }: CommitPlace): readonly string[] {
-  return ['.', ...leaveOut.map((path) => `:(top,exclude,literal)${path}`)]
 }
 
 function literal(path: string): string {

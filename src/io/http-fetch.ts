@@ -44,7 +44,10 @@ export async function httpFetch(request: OutgoingRequest): Promise<Fetched> {
     }
   } catch (cause) {
     const reason = late.signal.aborted ? `no answer within ${request.firstByteTimeoutMs} ms` : reasonOf(cause)
-    return { kind: 'unreachable', message: `${hostOf(request.url)} cannot be reached: ${reason}` }
+    return {
+      kind: 'unreachable',
+      message: `${URL.parse(request.url)?.host ?? 'the address'} cannot be reached: ${reason}`,
+    }
   } finally {
     clearTimeout(timer)
   }
@@ -57,8 +60,4 @@ function reasonOf(cause: unknown): string {
   if (code !== undefined) return code
   if (cause instanceof Error && cause.name === 'AbortError') return 'stopped'
   return 'the request could not be sent'
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : 'the address'
 }

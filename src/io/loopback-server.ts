@@ -48,7 +48,10 @@ export async function openLoopbackServer(options: LoopbackOptions) {
 }
 
 /** Throws GantryError LOCKED for a port in use, USAGE for an address that cannot be used. */
-export async function listenOn(server: Server, { host, port }: ListenAddress): Promise<void> {
+export async function listenOn(
+  server: Server,
+  { host, port }: { host: string; port: number },
+): Promise<void> {
   const listening = Promise.withResolvers<void>()
   server.once('error', listening.reject)
   try {
@@ -58,11 +61,6 @@ export async function listenOn(server: Server, { host, port }: ListenAddress): P
     throw unusable(host, port, cause)
   }
   server.off('error', listening.reject)
-}
-
-interface ListenAddress {
-  readonly host: string
-  readonly port: number
 }
 
 function unusable(host: string, port: number, cause: unknown): unknown {

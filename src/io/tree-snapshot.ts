@@ -34,7 +34,12 @@ export function snapshotTree(root: string, { exclude, against }: SnapshotOptions
   const visit = (directory: Path, prefix: string): void => {
     const entries = readable(() => listDirectory(directory))
     if (entries === null || (entries.length === 0 && prefix !== ''))
-      found.set(prefix.slice(0, -1), { kind: 'directory', mode: modeOf(directory), bytes: 0, hash: null })
+      found.set(prefix.slice(0, -1), {
+        kind: 'directory',
+        mode: (statsOf(directory)?.mode ?? 0) & 0o7777,
+        bytes: 0,
+        hash: null,
+      })
     for (const entry of entries ?? []) {
       const name = prefix + showPath(entry.name)
       if (exclude?.(name, entry.isDirectory())) continue
@@ -107,10 +112,6 @@ function readable<T>(look: () => T): T | null {
 
 /** Names too long are those of directories nested deeper than a path can name. */
 const unreadable = ['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'ENXIO', 'EIO', 'ENAMETOOLONG']
-
-function modeOf(directory: Path): number {
-  return (statsOf(directory)?.mode ?? 0) & 0o7777
-}
 
 function statsOf(path: Path): Stats | null {
   return readable(() => lstatSync(path, { throwIfNoEntry: false }) ?? null)

@@ -9,7 +9,8 @@ export interface Budget {
   reserve(estimateUsd: number | null): Grant
   /** The amount that can still be reserved; null = no cap. */
   remainingUsd(): number | null
-  state(): BudgetState
+  /** Calls of unknown cost are not metered. */
+  state(): { readonly spentUsd: number; readonly reservedUsd: number; readonly unmeteredCalls: number }
 }
 
 export type Grant =
@@ -24,13 +25,6 @@ export type Grant =
 
 /** Call once; a second call has no effect. `null` when the real cost is unknown: counted as unmetered, and nothing is charged. */
 export type SettleCost = (actualUsd: number | null) => void
-
-export interface BudgetState {
-  readonly spentUsd: number
-  readonly reservedUsd: number
-  /** Calls of unknown cost. */
-  readonly unmeteredCalls: number
-}
 
 /**
  * `spentUsd` is the amount that a resumed run has already spent. `raise` says which cap applies now, if all calls together need this much.

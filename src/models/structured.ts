@@ -21,7 +21,7 @@ export async function structured<T>(
   { schema, ...request }: ModelRequest & { readonly schema: z.ZodType<T> },
 ): Promise<ModelAnswer<T>> {
   const answerSchema = await toJsonSchema(schema)
-  const prompt = `${request.prompt}\n\n${formatDemand(answerSchema)}`
+  const prompt = `${request.prompt}\n\nAnswer with one JSON value and nothing else. It must fit this JSON Schema:\n${JSON.stringify(answerSchema)}`
   const first = await ask({ ...request, prompt, answerSchema })
   const fit = await readAnswer(first.value, schema)
   if (fit.kind === 'value') return { ...first, value: fit.value }
@@ -53,10 +53,6 @@ async function readAnswer<T>(answer: string, schema: z.ZodType<T>): Promise<Read
     problem ??= z.prettifyError(checked.error)
   }
   return { kind: 'problem', problem: shorten(problem ?? 'there is no JSON in it', 2_000) }
-}
-
-function formatDemand(shape: object): string {
-  return `Answer with one JSON value and nothing else. It must fit this JSON Schema:\n${JSON.stringify(shape)}`
 }
 
 function repairDemand(answer: string, problem: string): string {

@@ -174,7 +174,8 @@ async function readJsonBody(request: Request): Promise<Checked> {
     }
   if (bytes.length === 0) return checked(undefined)
   const type = request.headers.get('content-type') ?? ''
-  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type) || isEncoded(request))
+  const encoding = request.headers.get('content-encoding') ?? 'identity'
+  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type) || !/^identity$/i.test(encoding))
     return problem(
       415,
       'no_json',
@@ -186,10 +187,6 @@ async function readJsonBody(request: Request): Promise<Checked> {
   } catch {
     return problem(400, 'bad_json', 'the body is not valid JSON', null)
   }
-}
-
-function isEncoded(request: Request): boolean {
-  return (request.headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity'
 }
 
 async function bytesOf({ body }: Request): Promise<Uint8Array | 'too_large' | 'cut_off'> {

@@ -6,12 +6,10 @@ import { isFile } from '../io/path-kind.ts'
 import { securityHeaders } from './answer.ts'
 
 /** Files of the page by their path; empty when it was not built. */
-export type PageFiles = ReadonlyMap<string, PageFile>
-
-interface PageFile {
-  readonly bytes: Uint8Array<ArrayBuffer>
-  readonly headers: Readonly<Record<string, string>>
-}
+export type PageFiles = ReadonlyMap<
+  string,
+  { readonly bytes: Uint8Array<ArrayBuffer>; readonly headers: Readonly<Record<string, string>> }
+>
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

@@ -14,17 +14,13 @@ import { findTrial } from '../../store/find-trial.ts'
 import type { CliContext } from '../context.ts'
 import { formatRunCost, formatRunStatus } from './format-run.ts'
 
-interface ShowFlags {
-  readonly json?: boolean
-}
-
 export function showCommand(context: CliContext): Command {
   return new Command('show')
     .description('Show a run, or one of its trials: what ran, how it ended and where its files are.')
     .argument('<run>', "a run id, the beginning of one, 'latest' or 'blessed'")
     .argument('[trial]', 'a trial id, or the beginning of one')
     .option('--json', 'print JSON and nothing else on standard output')
-    .action(async (wanted: string, trial: string | undefined, flags: ShowFlags) => {
+    .action(async (wanted: string, trial: string | undefined, flags: { readonly json?: boolean }) => {
       const { openProjectStore } = await import('../../config/open-project-store.ts')
       const { findRun } = await import('../../store/find-run.ts')
       const store = openProjectStore(context)

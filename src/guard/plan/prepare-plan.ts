@@ -69,7 +69,7 @@ export async function preparePlan(request: PlanRequest, context: PrepareContext)
     throw new GantryError('INVALID_FILE', `the guard's settings cannot be read\n${read.problem}`)
   const { settings } = read
   const place = { root, settings, plan, planText: text }
-  const declared = await declaredNow(place)
+  const { commands: declared } = await projectNow(place)
   const hookPlace = { root, home: agentEnv.HOME ?? '', env: agentEnv }
   const guard = guardForAgent(
     agent.driver.name,
@@ -123,10 +123,6 @@ export async function requiredNow(place: CommandPlace): Promise<readonly Declare
   const { initial } = historyFold
   const history = { ...initial, session: { ...initial.session, declared } }
   return required({ history, settings, project: await projectNow(place) })
-}
-
-async function declaredNow(place: Omit<CommandPlace, 'declared'>): Promise<readonly DeclaredCommand[]> {
-  return (await projectNow(place)).commands
 }
 
 async function projectNow(place: Omit<CommandPlace, 'declared'>): Promise<ProjectFacts> {

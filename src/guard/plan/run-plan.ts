@@ -152,13 +152,9 @@ async function openRun(
   })
   run.freeze(request.plan, redaction.text(requirePlanFile({ root: request.root, path: request.plan })))
   if (project.source !== null) run.freeze('gantry.yaml', redaction.text(project.source.text))
-  run.writePlan(planDocument(prepared))
+  const plan = { request, declared: prepared.declared, trials: [] }
+  run.writePlan(plan)
   return run
-}
-
-/** `plan.json`: the request, and the commands declared when the run began. */
-function planDocument({ request, declared }: PreparedPlan) {
-  return { request, declared, trials: [] }
 }
 
 async function refuseDirty({ request: { root }, host, settings }: PreparedPlan): Promise<void> {

@@ -15,11 +15,12 @@ import {
 
 /** The report as one self-contained page: no scripts, no requests, light and dark theme. */
 export function traceHtml(report: TraceReport): string {
-  const { results } = report
+  const { results, refusals } = report
+  const stopped = refusals.reduce((sum, { denied, refused }) => sum + denied + refused, 0)
   const figures = [
     figure('Tool calls', formatCount(report.total), `${formatCount(report.tools.length)} tools`),
     figure('Failed', formatCount(results.failure), shareOf(results.failure, report.total)),
-    figure('Denied or refused', formatCount(stopped(report)), 'by the guard or a person'),
+    figure('Denied or refused', formatCount(stopped), 'by the guard or a person'),
     figure(
       'Time',
       formatDuration(report.time.span_ms),
@@ -44,10 +45,6 @@ export function traceHtml(report: TraceReport): string {
     section('Refusals and denials', list(report.refusals.map(traceRefusalSentence), 'next')),
     '</main>\n</body>\n</html>\n',
   ].join('\n')
-}
-
-function stopped({ refusals }: TraceReport): number {
-  return refusals.reduce((sum, { denied, refused }) => sum + denied + refused, 0)
 }
 
 function shareOf(count: number, total: number): string {

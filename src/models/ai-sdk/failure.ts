@@ -68,11 +68,7 @@ function reasonOf(status: number, said: string): AgentFailure {
 
 function failure(reason: AgentFailure, { statusCode, message, url }: APICallError): Failure {
   const status = statusCode === undefined ? '' : `${statusCode} `
-  return { kind: 'failure', reason, message: `${status}${message} (${originOf(url)})` }
-}
-
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url
+  return { kind: 'failure', reason, message: `${status}${message} (${URL.parse(url)?.origin ?? url})` }
 }
 
 function isNonsense(error: unknown): error is Error {

@@ -148,10 +148,11 @@ export function trialView({ store, project }: RunHandlerOptions): TrialHandlers 
       const wanted = path === undefined ? files : files.filter((file) => file.path === path)
       if (path !== undefined && wanted.length === 0)
         return problem(404, 'not_found', `the trial did not change ${JSON.stringify(path)}`)
+      const left = path !== undefined || more === 0 ? '' : `# ${counted(more, 'more file')} changed\n`
       return {
         kind: 'text',
         type: 'text/x-diff; charset=utf-8',
-        text: `${wanted.map((file) => file.text).join('')}${path === undefined ? moreLine(more) : ''}`,
+        text: `${wanted.map((file) => file.text).join('')}${left}`,
       }
     },
     trialFile: ({ run, trial, query: { path } }) => {
@@ -159,10 +160,6 @@ export function trialView({ store, project }: RunHandlerOptions): TrialHandlers 
       return fileAnswer(dir, path)
     },
   }
-}
-
-function moreLine(files: number): string {
-  return files === 0 ? '' : `# ${counted(files, 'more file')} changed\n`
 }
 
 function recordOf(runDir: string, trial: string) {

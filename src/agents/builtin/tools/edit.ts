@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { writeTextInside } from '../../../io/change-inside.ts'
 import type { Tool } from '../../../models/contract.ts'
 import { defineTool, refused, type ToolPlace } from './define-tool.ts'
-import { readFile, workspacePath } from './visible-files.ts'
+import { readFile, workspacePath } from './files-below.ts'
 
 export function editTool({ workspace }: ToolPlace): Tool {
   return defineTool({

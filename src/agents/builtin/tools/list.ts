@@ -5,7 +5,7 @@ import { resolveInside } from '../../../io/resolve-inside.ts'
 import type { Tool, ToolResult } from '../../../models/contract.ts'
 import { whyUnreadable } from '../../why-unreadable.ts'
 import { defineTool, refused, type ToolPlace } from './define-tool.ts'
-import { filesBelow, workspacePath } from './visible-files.ts'
+import { filesBelow, workspacePath } from './files-below.ts'
 
 const maxEntries = 1_000
 

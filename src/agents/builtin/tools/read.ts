@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Tool } from '../../../models/contract.ts'
 import { defineTool, refused, type ToolPlace } from './define-tool.ts'
-import { readFile } from './visible-files.ts'
+import { readFile } from './files-below.ts'
 
 const maxLines = 2_000
 const maxLineChars = 2_000

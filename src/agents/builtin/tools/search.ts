@@ -8,7 +8,7 @@ import { resolveInside } from '../../../io/resolve-inside.ts'
 import type { Tool } from '../../../models/contract.ts'
 import { whyUnreadable } from '../../why-unreadable.ts'
 import { defineTool, refused, type ToolPlace } from './define-tool.ts'
-import { filesBelow, workspacePath } from './visible-files.ts'
+import { filesBelow, workspacePath } from './files-below.ts'
 
 const maxMatches = 200
 const maxLineChars = 300

@@ -269,7 +269,9 @@ function readItem(value: unknown): ReadItem {
     return { kind: speaker(item.role), text: joinedText(item.content) }
   }
   if (type === 'agent_message') return { kind: 'user', text: agentText(item.content) }
-  if (type === 'reasoning') return { kind: 'thinking', text: thoughts(item) }
+  // The raw thinking if the model shows it, otherwise its summary.
+  if (type === 'reasoning')
+    return { kind: 'thinking', text: plainText(item.content) || plainText(item.summary) }
   if (type.endsWith('_call')) return { kind: 'tool_call', call: readCallItem(type, item) }
   return type.endsWith('_output') ? { kind: 'tool_result', result: readOutput(item) } : { kind: 'other' }
 }
@@ -287,11 +289,6 @@ function agentText(content: unknown): string {
       return { text: text ?? hidden }
     }),
   )
-}
-
-/** The raw thinking if the model shows it, otherwise its summary. */
-function thoughts(item: JsonObject): string {
-  return plainText(item.content) || plainText(item.summary)
 }
 
 function plainText(parts: unknown): string {

@@ -6,14 +6,6 @@ import { listFiles } from '../../../io/list-files.ts'
 import { pathBelow } from '../../../io/path-below.ts'
 import { whyUnreadable } from '../../why-unreadable.ts'
 
-/**
- * Files of the workspace, relative and sorted: those that git does not ignore, or, without git, all except those of
- * installed packages. Symlinks are listed, never followed.
- */
-async function visibleFiles(workspace: string): Promise<readonly string[]> {
-  return (await listedByGit(workspace)) ?? listFiles(workspace, { exclude })
-}
-
 async function listedByGit(workspace: string): Promise<readonly string[] | null> {
   const repository = await openRepository(workspace)
   // A workspace that is ignored by an outer repository would seem empty.
@@ -25,9 +17,12 @@ function exclude(path: string, isDirectory: boolean): boolean {
   return isDirectory && /(^|\/)(node_modules|\.git)$/.test(path)
 }
 
-/** The visible files below a directory of the workspace, relative to the workspace. `place` is absolute, and may be a file. */
+/**
+ * Files below a directory of the workspace, relative to the workspace and sorted: those that git does not ignore, or, without git, all
+ * except those of installed packages. Symlinks are listed, never followed. `place` is absolute, and may be a file.
+ */
 export async function filesBelow(workspace: string, place: string): Promise<readonly string[]> {
-  const files = await visibleFiles(workspace)
+  const files = (await listedByGit(workspace)) ?? listFiles(workspace, { exclude })
   const below = relative(workspace, place)
   if (below === '') return files
   return files.filter((path) => path === below || path.startsWith(`${below}/`))
