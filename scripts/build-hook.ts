@@ -53,6 +53,7 @@ const parts: readonly (readonly [string, RegExp])[] = [
   ],
   ['evidence', /^src\/shell\/(?:exit-status|script-state|simple-command|unwrap-command|walk-script)\.ts$/],
   ['guard', /^src\/shell\/wrappers\.ts$/],
+  ['wrappers', /^src\/shell\/(?:wrapper-table|(?:package|process|system)-wrappers)\.ts$/],
   ['shell', /^node_modules\/unbash\/|^src\/shell\//],
   ['yaml', /^node_modules\/yaml\/|^src\/io\/yaml-source\.ts$/],
   ['installers', /^src\/agents\/(?:hook-config\/|hook-installers|.*\/(?:hook-config|guard-plugin)\.ts)/],

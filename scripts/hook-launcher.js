@@ -18,9 +18,9 @@
     const cache = cacheDirectory(fs.statSync(file))
     const loaded = new Map()
     const load = (id) => {
-      if (sections[id] === undefined) return process.getBuiltinModule(id)
       const known = loaded.get(id)
       if (known !== undefined) return known.module.exports
+      if (sections[id] === undefined) return process.getBuiltinModule(id)
       const section = keptSection(cache, id) ?? packedSection(id)
       const module = { exports: {} }
       loaded.set(id, { module, ...section })

@@ -65,7 +65,7 @@ if ($reply) {
 
 eval <<'NODE';
 # Node ends at an option that it does not know, so a directory shows that this Node knows them.
-my $tried = join '', 'hook-options-', join('-', (stat $node)[7, 9]), @options;
+my $tried = join '-', 'hook-options', (stat $node)[7, 9], $optionsEdition;
 my @known = $isWhole && length $payload <= $maxFixedHashBytes && -d "$home/cache/$tried" ? @options : ();
 
 # A pipe takes what was read. A child gives Node what is too much for the pipe, and the rest of the input as long as Node runs.

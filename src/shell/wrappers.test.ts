@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { argOf } from './shell-state.ts'
 import type { Wrapper } from './wrapper.ts'
-import { describeWrappers, unwrap, unwrapEveryReading } from './wrappers.ts'
+import { describeWrappers } from './wrapper-table.ts'
+import { unwrap, unwrapEveryReading } from './wrappers.ts'
 
 interface Documented {
   readonly words: readonly string[]

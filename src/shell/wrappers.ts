@@ -1,15 +1,12 @@
-import { packageWrappers } from './package-wrappers.ts'
-import { processWrappers } from './process-wrappers.ts'
 import { readWrapper, readWrapperWords, type WrapperOptions } from './read-wrapper.ts'
 import type { Arg } from './shell-state.ts'
-import { systemWrappers } from './system-wrappers.ts'
 import type { Unwrapped, Wrapper } from './wrapper.ts'
+import { describeWrappers, wrapperNames } from './wrapper-table.ts'
 
-let table: Readonly<Record<string, Wrapper>> | undefined
-
-/** Made when it is first needed: most hooks run no wrapper. */
+/** Most hooks run no wrapper, so they see only the names and never load the table. */
 function wrapperOf(name: string): Wrapper | undefined {
-  table ??= describeWrappers()
+  if (!wrapperNames.includes(` ${name} `)) return undefined
+  const table = describeWrappers()
   return Object.hasOwn(table, name) ? table[name] : undefined
 }
 
@@ -49,47 +46,4 @@ function callsOf(args: readonly Arg[], separator: string | undefined): readonly 
     if (arg.value === separator) calls.push([])
     else calls.at(-1)?.push(arg)
   return calls
-}
-
-/** Every command that runs another command given in its words. The only list of them. */
-export function describeWrappers(): Readonly<Record<string, Wrapper>> {
-  return { ...systemWrappers(), ...processWrappers(), ...packageWrappers(), ...secretWrappers() }
-}
-
-/** Programs that fetch secrets or settings for a command. */
-function secretWrappers(): Readonly<Record<string, Wrapper>> {
-  return {
-    op: {
-      options: '--account: --config: --session:',
-      subcommands: { run: { options: '--env-file: --no-masking --environment:' } },
-    },
-    doppler: {
-      options: '-t,--token: --config-dir: --scope: --silent',
-      subcommands: {
-        run: {
-          options:
-            '-p,--project: -c,--config: --command! --mount: --fallback: --preserve-env? --name-transformer: --watch',
-        },
-      },
-    },
-    'aws-vault': {
-      options: '--debug --backend: --keychain: --prompt:',
-      subcommands: {
-        exec: {
-          options: '-d,--duration: -n,--no-session --region: -t,--mfa-token: -j,--json -s,--server --lazy',
-          operands: 1,
-          permutes: true,
-        },
-      },
-    },
-    chamber: {
-      options: '-b,--backend: -r,--retries: -v,--verbose',
-      subcommands: { exec: { options: '--strict --pristine --strict-value:', afterDashes: true } },
-    },
-    infisical: {
-      subcommands: {
-        run: { options: '--env: --path: --projectId: --command! --watch --token: --recursive' },
-      },
-    },
-  }
 }
