@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
 /** A Debian package, and a file that shows whether it is installed. */
@@ -18,9 +18,19 @@ const packages = {
   postgresql: '/usr/lib/postgresql',
 } as const
 
+/** What builds the repositories of `gantry init` that no other test needs. */
+const toolchains = {
+  cargo: '/usr/bin/cargo',
+  cmake: '/usr/bin/cmake',
+  gcc: '/usr/bin/gcc',
+  meson: '/usr/bin/meson',
+  'ninja-build': '/usr/bin/ninja',
+} as const
+
 /** Installs what is missing. Returns the problem, or null. */
-export function installPackages(): string | null {
-  const missing = Object.entries(packages).flatMap(([name, file]) => (existsSync(file) ? [] : [name]))
+export function installPackages(withToolchains: boolean): string | null {
+  const wanted = { ...packages, ...(withToolchains && toolchains) }
+  const missing = Object.entries(wanted).flatMap(([name, file]) => (existsSync(file) ? [] : [name]))
   if (missing.length === 0) return null
   if (!existsSync('/usr/bin/apt-get'))
     return `${missing.join(', ')} cannot be installed: there is no apt-get.`
@@ -33,6 +43,26 @@ export function installPackages(): string | null {
   const problem = aptGet([...waiting, 'update']) ?? aptGet(install)
   return problem === null ? null : `${missing.join(', ')} cannot be installed: ${problem}`
 }
+
+/** Paths of the files of the toolchains and of all packages they depend on, without documentation. */
+export function toolchainFiles(): readonly string[] {
+  const format = '--showformat=${Package}\t${Pre-Depends}, ${Depends}\n'
+  const listing = execFileSync('dpkg-query', ['--show', format], { encoding: 'utf8', maxBuffer })
+  const needed = new Map(
+    listing.split('\n').map((line) => {
+      const [name = '', needs = ''] = line.split('\t')
+      return [name, needs.match(/(?<=^|[,|] *)[\w.+-]+/g) ?? []]
+    }),
+  )
+  // A set also visits what is added meanwhile. Virtual packages have no entry.
+  const all = new Set<string>([...Object.keys(toolchains), 'libc6-dev'])
+  for (const name of all) for (const other of needed.get(name) ?? []) if (needed.has(other)) all.add(other)
+  const files = execFileSync('dpkg-query', ['--listfiles', ...all], { encoding: 'utf8', maxBuffer })
+  const wanted = /^\/(?:usr\/)?(?:bin|include|lib|lib64|share\/(?:cmake|dpkg))/
+  return [...new Set(files.split('\n').filter((file) => wanted.test(file)))]
+}
+
+const maxBuffer = 64 << 20
 
 function aptGet(args: readonly string[]): string | null {
   const { status, stdout, stderr, error } = spawnSync('apt-get', args, {

@@ -12,7 +12,7 @@ const { dockerTest, dockerHost, image } = await testDocker()
 newcomersPass({ sandbox: 'bubblewrap', on: bwrap, has: hasOnMachine })
 newcomersPass(
   { sandbox: 'docker', on: dockerTest, image, env: { DOCKER_HOST: dockerHost }, has: hasInImage },
-  (name) => /^npm|^uv|^CMake/.test(name),
+  (name) => /^npm|^uv|^CMake|^cargo|^Meson/.test(name),
 )
 
 bwrap('a red test stays in the file, and is shown', async () => {
