@@ -17,7 +17,7 @@ export async function openOutboundProxy(directory: string, name: string) {
       const url = URL.parse(incoming.url ?? '')
       if (url === null || url.protocol !== 'http:') return refuse('this proxy needs a complete http: address')
       const host = await otherMachine(bare(url.hostname))
-      if (host === null) return refuse(`${url.hostname} is this machine, or has no address`)
+      if (host === null) return refuse(`${url.hostname} has no address, or is this machine`)
       const { 'proxy-connection': _, ...headers } = incoming.headers
       const onward = request(
         { host, port: url.port || 80, path: url.pathname + url.search, method: incoming.method, headers },
@@ -34,22 +34,26 @@ export async function openOutboundProxy(directory: string, name: string) {
   })
   server.on('connect', (incoming: IncomingMessage, client: Socket, head: Buffer) => {
     client.on('error', () => client.destroy())
-    const refuse = (): void => void client.end('HTTP/1.1 502 this machine, or no address\r\n\r\n')
-    settled(refuse, async () => {
-      const [, named = '', port = ''] = /^(.*):(\d+)$/.exec(incoming.url ?? '') ?? []
-      const host = await otherMachine(bare(named))
-      if (host === null || client.destroyed) return refuse()
-      const onward = connect(Number(port), host, () => {
-        client.write('HTTP/1.1 200 connected\r\n\r\n')
-        onward.write(head)
-        onward.pipe(client)
-        client.pipe(onward)
-      })
-      open.add(onward)
-      onward.on('close', () => open.delete(onward))
-      onward.on('error', () => client.destroy())
-      client.on('close', () => onward.destroy())
-    })
+    let refuse = (why: string): void => void client.end(`HTTP/1.1 502 ${why}\r\n\r\n`)
+    settled(
+      (why) => refuse(why),
+      async () => {
+        const [, named = '', port = ''] = /^(.*):(\d+)$/.exec(incoming.url ?? '') ?? []
+        const host = await otherMachine(bare(named))
+        if (host === null || client.destroyed) return refuse(`${named} has no address, or is this machine`)
+        const onward = connect(Number(port), host, () => {
+          refuse = () => client.destroy()
+          client.write('HTTP/1.1 200 connected\r\n\r\n')
+          onward.write(head)
+          onward.pipe(client)
+          client.pipe(onward)
+        })
+        open.add(onward)
+        onward.on('close', () => open.delete(onward))
+        onward.on('error', ({ message }) => refuse(message))
+        client.on('close', () => onward.destroy())
+      },
+    )
   })
   return listen(server, directory, name, open)
 }

@@ -75,6 +75,22 @@ test('a file that a build makes, and a step that needs the network', async () =>
   expect(await hint({}, 'make test', 2, 'getaddrinfo EAI_AGAIN registry\n')).toContain('network: allow')
 })
 
+test('an installation that printed nothing until its time was over has no network, and lacks no program', () => {
+  const config = { image: 'x:1', setup: [{ command: 'npm ci' }], steps: [{ command: './check' }] }
+  const known = diagnose({ ...failed('npm ci', 124), index: 0 }, '\n', config, '/')
+  expect(known?.hint).toContain('this machine has no network, or needs a mirror')
+  expect(diagnose({ ...failed('./check', 1), index: 1 }, '', config, '/')).toBeNull()
+  expect(diagnose({ ...failed('./check', 124), index: 1 }, '', config, '/')).toBeNull()
+})
+
+test.each([
+  'Error: Failed to resolve entry for package "@acme/core". The package may have incorrect main/module/exports',
+  'Error: Cannot find module \'/workspace/node_modules/core/dist/a.js\'. Please verify that the package.json has a valid "main" entry',
+])('a package of the workspace that is not built: %s', async (output) => {
+  const files = { 'package.json': '{"scripts": {"build": "pnpm -r build"}}', 'pnpm-lock.yaml': '' }
+  expect(await hint(files, 'pnpm -r test', 1, output, ['pnpm install'])).toContain('"pnpm run build"')
+})
+
 test('a build is no hint when its step is there, or when what is missing exists', async () => {
   await using fixture = await createFixture({ 'package.json': '{"scripts":{"build":"x"}}', 'test/a.js': '' })
   const hintFor = (name: string, steps: readonly { readonly command: string }[] = []) => {
@@ -103,6 +119,18 @@ const unreachable: readonly (readonly [command: string, output: string, line: st
   ],
   ['go mod download', 'dial tcp: lookup a on [::1]:53: read: connection refused\n', 'GOPROXY'],
   ['mvn -B dependency:go-offline', 'Could not transfer artifact a:b:pom:1 from/to central\n', 'MAVEN_ARGS'],
+  [
+    'python3 -m venv ~/.local && ~/.local/bin/pip install uv',
+    "ProxyError('Cannot connect to proxy.')\n",
+    'PIP_INDEX_URL',
+  ],
+  ['npm install --global --prefix ~/.local bun', 'npm error code EAI_AGAIN\n', 'npm_config_registry'],
+  [
+    'go mod download',
+    'Get "https://p.example/m.mod": p.example has no address, or is this machine\n',
+    'GOPROXY',
+  ],
+  ['./mvnw -B dependency:go-offline', 'curl: (22) The requested URL returned error: 502\n', 'MAVEN_ARGS'],
   ['./fetch.sh', 'curl: (6) Could not resolve host: a\n', 'https_proxy'],
 ]
 

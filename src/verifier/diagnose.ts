@@ -57,7 +57,8 @@ export function diagnose(
     return advise(absent ?? 'a build', text, listed('steps', 'build', build), { buildFirst: build })
   }
   const named = missingProgram.exec(end)?.slice(1).find(Boolean)
-  const program = named ?? (end.trim() === '' ? (command.trim().split(/\s/)[0] ?? null) : null)
+  const program =
+    named ?? (exit_code === 127 && end.trim() === '' ? (command.trim().split(/\s/)[0] ?? null) : null)
   const installs = installsFor(repository, '.', true).filter(({ command: install }) =>
     setup.every((step) => managerOf(step.command) !== managerOf(install)),
   )
@@ -83,9 +84,11 @@ export function diagnose(
       isSetup ? {} : { network: 'allow' },
     )
   }
-  if (isSetup && (isUnreached || unreached.test(end))) {
+  // npm prints nothing while it repeats its requests.
+  const isSilent = exit_code === 124 && end.trim() === ''
+  if (isSetup && (isUnreached || isSilent || unreached.test(end))) {
     const [, how = 'env: { https_proxy: "http://…" }'] =
-      mirrors.find(([managers]) => managers.test(managerOf(command))) ?? []
+      mirrors.find(([managers]) => managers.test(manager.exec(command)?.[0] ?? '')) ?? []
     const text =
       'Setup could not reach its registry: this machine has no network, or needs a mirror, which setup does not take from your settings. Name it'
     return advise('network', text, how)
@@ -124,14 +127,12 @@ function listed(key: 'setup' | 'steps', name: string, ...commands: readonly stri
   return `${key}:${commands.map(line).join('')}`
 }
 
-/** The one that a line of setup installs packages with. */
+/** What a line of setup installs packages of the repository with. */
 function managerOf(command: string): string {
-  const manager =
-    /^(?!.*~\/\.local).*?\b(pnpm|yarn|bun|npm|uv|poetry|pip|go|cargo|gradlew|mvnw?|bundle|composer)\b/.exec(
-      command,
-    )
-  return manager?.[1] ?? command
+  return (command.includes('~/.local') ? undefined : manager.exec(command)?.[0]) ?? command
 }
+
+const manager = /\b(?:pnpm|yarn|bun|npm|uv|poetry|pip|go|cargo|gradlew|mvnw?|bundle|composer)\b/
 
 /** The command that makes what a failed one misses; null when the project has none. */
 function buildFor(repository: string, failed: string): string | null {
@@ -154,7 +155,7 @@ export const buildsBefore: Readonly<Record<string, string>> = {
 }
 
 const notBuilt =
-  /Failed to change working directory to|Directory '[^']*' does not contain any build|not a meson build directory|No tests were found!!!|ENOENT: no such file or directory, \w+ '[^']*\/(?:dist|build|lib|out)\//
+  /Failed to change working directory to|Directory '[^']*' does not contain any build|not a meson build directory|Failed to resolve entry for package|valid "main" entry|No tests were found!!!|ENOENT: no such file or directory, \w+ '[^']*\/(?:dist|build|lib|out)\//
 
 const notInstalled =
   /ERR_MODULE_NOT_FOUND|Could not (?:resolve|find) (?:module|dependency)|missing go\.sum entry|Could not find .* in (?:locally installed gems|any of the sources)|failed to (?:get|download|load source for dependency)|node_modules.*(?:missing|not found|No such file)|leads to .*, which this sandbox does not have/
@@ -164,7 +165,7 @@ const offline =
 
 /** Also while a service on the loopback is missing, so it says something only about an installation. */
 const unreached =
-  /[Tt]unnel(?:ing)? (?:connection|socket)? ?(?:failed|could not be established)|Cannot connect to proxy|ECONNREFUSED|ETIMEDOUT|Connection refused|[Cc]onnection timed out|i\/o timeout|Could not transfer artifact|error sending request for url|ConnectError/
+  /[Tt]unnel(?:ing)? (?:connection|socket)? ?(?:failed|could not be established)|Cannot connect to proxy|ECONNREFUSED|ETIMEDOUT|Connection refused|[Cc]onnection timed out|i\/o timeout|Could not transfer artifact|has no address, or is this machine|returned error: 502|error sending request for url|ConnectError/
 
 /** How a package manager gets its mirror, as a line of `verification`. */
 const mirrors: readonly (readonly [RegExp, string])[] = [

@@ -28,6 +28,11 @@ test('a Makefile without a test is built', async () => {
 
 const proposals: Record<string, readonly [files: Record<string, string>, commands: readonly string[]]> = {
   'tests that only Bun runs': [{ 'package.json': '{}', 'bun.lock': '', 'src/a.test.ts': '' }, ['bun test']],
+  'tests of the runner of Node without a script': [
+    { 'package.json': '{}', 'test/a.js': "import test from 'node:test'\n" },
+    ['node --test'],
+  ],
+  'tests of another runner without a script': [{ 'package.json': '{}', 'test/a.js': "describe('a')\n" }, []],
   'pytest as a dependency': [{ 'requirements-dev.txt': 'pytest\n', 'a/test_a.py': '' }, ['pytest']],
   'Python tests without a runner': [
     { 'setup.py': 'setup()', 'a/tests/test_a.py': 'import unittest\n' },

@@ -58,7 +58,9 @@ export async function proposeAgentFile(repository: string, image?: string): Prom
     const place = join(repository, under)
     const facts = await readProjectFacts(place, defaultSettings, { entries: false })
     const own = (facts.toolchains ?? []).filter((name) => !toolchains.includes(name))
-    const usual = facts.commands.some(isTest) ? [] : [...workspaceTests(place), ...pythonTests(place)]
+    const usual = facts.commands.some(isTest)
+      ? []
+      : [...workspaceTests(place), ...pythonTests(place), ...nodeTests(place)]
     const commands = [...usual, ...facts.commands]
     if (usual.some(({ command }) => command === pytest)) own.push('Python')
     // What the root has covers the directories below it.
@@ -122,6 +124,16 @@ function pythonTests(place: string): readonly DeclaredCommand[] {
   return source === undefined || !isTested()
     ? []
     : [{ command: pytest, source, kind: 'test', explicit: false }]
+}
+
+/** The runner of Node needs no script of package.json. */
+function nodeTests(place: string): readonly DeclaredCommand[] {
+  const usesRunner = (path: string): boolean =>
+    /^tests?\/.*\.[cm]?js$|[._-]test\.[cm]?js$/.test(path) &&
+    /['"]node:test['"]/.test(readTextIfExists(join(place, path)) ?? '')
+  return isFile(join(place, 'package.json')) && [...walkTree(place, 3).known].some(usesRunner)
+    ? [{ command: 'node --test', source: 'package.json', kind: 'test', explicit: false }]
+    : []
 }
 
 const maxFromCi = 3
