@@ -46,7 +46,7 @@ export function installPackages(withToolchains: boolean): string | null {
 
 /** Paths of the files of the toolchains and of all packages they depend on, without documentation. */
 export function toolchainFiles(): readonly string[] {
-  const format = '--showformat=${Package}\t${Pre-Depends}, ${Depends}\n'
+  const format = `--showformat=\${Package}\t\${Pre-Depends}, \${Depends}\n`
   const listing = execFileSync('dpkg-query', ['--show', format], { encoding: 'utf8', maxBuffer })
   const needed = new Map(
     listing.split('\n').map((line) => {

@@ -3,7 +3,7 @@ import { GantryError } from '../core/error.ts'
 import { readTextIfExists } from '../io/directory.ts'
 import { exec } from '../io/exec.ts'
 import { isFile } from '../io/path-kind.ts'
-import { currentBundle } from './hook-bundle.ts'
+import { currentBundle } from './current-bundle.ts'
 
 export interface HookProgram {
   /** Absolute: the current Node, so that the agent's PATH does not decide. */

@@ -31,7 +31,7 @@ import {
 } from '../store/trial-queue/contract.ts'
 import { misfit } from '../store/trial-queue/why-waiting.ts'
 import type { AttemptFailure } from '../trials/contract.ts'
-import { nextAttempt } from '../trials/retry-wait.ts'
+import { nextAttempt } from '../trials/next-attempt.ts'
 import { runTrials } from '../trials/run-trials.ts'
 import type { ScenarioTrial } from './plan.ts'
 import { prepareRun } from './prepare-run.ts'

@@ -11,7 +11,7 @@ import { openFanOut } from './feed/fan-out.ts'
 import { type HandlerOptions, handlers } from './handlers.ts'
 import { pageFiles } from './page-files.ts'
 import { pageSession } from './page-session.ts'
-import { runFollowers } from './runs/follow-run.ts'
+import { runFollowers } from './runs/run-followers.ts'
 import { servedTasks } from './served-tasks.ts'
 
 export interface ServerOptions

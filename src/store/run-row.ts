@@ -1,13 +1,13 @@
 import { basename, join } from 'node:path'
 import { modifiedAtMs } from '../io/directory.ts'
 import type { Manifest, RunRow, RunTotals, Store, TrialRow } from './contract.ts'
+import { createTotals, type TotalsFold } from './create-totals.ts'
 import { flagsOf, readManifestState } from './manifest.ts'
 import { countPlanned } from './read-plan.ts'
 import { readTrials } from './read-trials.ts'
 import type { ParsedRunId } from './run-id.ts'
 import { isLive } from './run-lock.ts'
 import { runFile } from './run-paths.ts'
-import { createTotals, type TotalsFold } from './run-totals.ts'
 import { trialRow } from './trial-record.ts'
 
 /** The index row of a run from its files, whatever state its directory is in. */

@@ -12,7 +12,7 @@ import {
 import { analyse, askScoutA, askScoutB, diagnose, settleConflicts } from './analyse.ts'
 import { milestones, type ScoutName } from './contract.ts'
 import { copyInstalled } from './copy-installed.ts'
-import { applyProposedChange } from './dry-run/apply-proposal.ts'
+import { applyProposedChange } from './dry-run/apply-proposed-change.ts'
 import { makeProposal, type Proposal } from './dry-run/proposal.ts'
 import { newStrategy } from './editor/strategy.ts'
 import { endTask, haltReason, keepUnfinished, writeStuckFiles, writeSuccessFiles } from './end-task.ts'

@@ -12,7 +12,7 @@ import type {
   TrialsOptions,
   TrialsReport,
 } from './contract.ts'
-import { type NextAttempt, nextAttempt, type TrialHistory } from './retry-wait.ts'
+import { type NextAttempt, nextAttempt, type TrialHistory } from './next-attempt.ts'
 import { dollars, openShares, type Share, type Shares } from './shares.ts'
 import { type WorkSlot, workThrough } from './work-through.ts'
 

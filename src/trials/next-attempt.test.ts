@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { AgentFailure } from '../core/event.ts'
 import { backoffMs } from '../models/retry.ts'
 import type { AttemptFailure, RetryPolicy } from './contract.ts'
-import { nextAttempt, passesWithTime, type TrialHistory } from './retry-wait.ts'
+import { nextAttempt, passesWithTime, type TrialHistory } from './next-attempt.ts'
 
 const nowMs = 1_700_000_000_000
 const failed = (reason: AgentFailure | null, more: Partial<AttemptFailure> = {}): AttemptFailure => ({

@@ -9,7 +9,7 @@ import { readProcess } from '../../io/process-table.ts'
 import { createRun } from '../../store/create-run.ts'
 import type { FeedSink } from '../feed/contract.ts'
 import { fanOutLimits } from '../feed/fan-out.ts'
-import { runFollowers } from './follow-run.ts'
+import { runFollowers } from './run-followers.ts'
 
 /** A live run and clients in memory, which take everything at once or only on demand. */
 function openLab(limits = fanOutLimits) {
