@@ -32,6 +32,14 @@ const proposals: Record<string, readonly [files: Record<string, string>, command
     { 'package.json': '{}', 'test/a.js': "import test from 'node:test'\n" },
     ['node --test'],
   ],
+  'tests of packages, once': [
+    {
+      'package.json': '{}',
+      'pnpm-workspace.yaml': 'packages: [p]\n',
+      'p/test/a.js': "import test from 'node:test'\n",
+    },
+    ['pnpm -r test'],
+  ],
   'tests of another runner without a script': [{ 'package.json': '{}', 'test/a.js': "describe('a')\n" }, []],
   'pytest as a dependency': [{ 'requirements-dev.txt': 'pytest\n', 'a/test_a.py': '' }, ['pytest']],
   'Python tests without a runner': [

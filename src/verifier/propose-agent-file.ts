@@ -58,9 +58,8 @@ export async function proposeAgentFile(repository: string, image?: string): Prom
     const place = join(repository, under)
     const facts = await readProjectFacts(place, defaultSettings, { entries: false })
     const own = (facts.toolchains ?? []).filter((name) => !toolchains.includes(name))
-    const usual = facts.commands.some(isTest)
-      ? []
-      : [...workspaceTests(place), ...pythonTests(place), ...nodeTests(place)]
+    const ofNode = [workspaceTests(place), nodeTests(place)].find(({ length }) => length > 0) ?? []
+    const usual = facts.commands.some(isTest) ? [] : [...ofNode, ...pythonTests(place)]
     const commands = [...usual, ...facts.commands]
     if (usual.some(({ command }) => command === pytest)) own.push('Python')
     // What the root has covers the directories below it.
