@@ -486,6 +486,8 @@ export interface GateHistory {
   /** Tree when a subagent started, by agent id. */
   readonly subagentTrees: Readonly<Record<string, string | null>>
   readonly promptId: string | null
+  /** The user has sent a prompt in this session. */
+  readonly isPrompted?: true
   /** The guard's own files when they were sealed: content hash by absolute path, null for a file that must not exist. */
   readonly sealed: Readonly<Record<string, string | null>> | null
   /** What the settings files said when they were sealed, by absolute path. */

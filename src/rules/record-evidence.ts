@@ -150,7 +150,10 @@ function runsOf(
   const directory = scene.traits.keepsShell === true ? null : (start ?? event.cwd)
   const read = (name: string) => world.readText(`${root}/${name}`, maxFileBytes)
   const declared = knownCommands(scene)
-  const script = unrollLoops(action.command, (path) =>
+  const command = namesPlaceAnew.test(action.command)
+    ? action.command
+    : action.command.replaceAll(ownPlace, '.')
+  const script = unrollLoops(command, (path) =>
     directory === null ? null : world.list(resolve(directory, path)),
   )
   const known = declared.length === 0 ? testsIn(script, { root, directory }) : declared
@@ -168,13 +171,16 @@ function runsOf(
     read,
     tests: Object.keys((scene.facts?.tests ?? scene.history.evidence.tests)?.files ?? {}),
   }
-  const found = findRuns(action.command, [...known, ...packages], place)
+  const found = findRuns(command, [...known, ...packages], place)
   const whole = new Set(found.runs.flatMap(({ why, wanted }) => (why === null ? [wanted.declared] : [])))
   const parts = known.flatMap((each) => (each.explicit && !whole.has(each) ? partsOf(each) : []))
   const rest = parts.filter(({ command }) => !known.some((each) => each.command === command))
-  return rest.length === 0 ? found : findRuns(action.command, [...known, ...rest, ...packages], place)
+  return rest.length === 0 ? found : findRuns(command, [...known, ...rest, ...packages], place)
 }
 
+/** `npm --prefix "$PWD" test`. */
+const ownPlace = /(?<=[\s="])\$(?:PWD\b|\{PWD\}|\(pwd\))(?=[\s"/;&|)]|$)/g
+const namesPlaceAnew = /(?<!\$\{?)\bPWD\b|(?<!\$\()\bpwd\b/
 const maxFileBytes = 512 * 1024
 
 /** A call that names no known program and no task. Checking it here avoids loading `findRuns` for most calls. */
@@ -200,11 +206,11 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   const idle = provesNothing(command)
   if (idle !== null) return no(idle)
   const hidden = run.why === null ? null : whyHidden(run, run.why, outcome)
+  const isShown = kind !== 'lint' && showsGreenTests(outcome.output)
   if (hidden !== null) {
     const names = run.why?.kind === 'other' ? failuresAtStart(run, scene, { call, outcome }) : []
     const failedAtStart = names.length > 0 && { failedAtStart: names }
     const isRed = (testCountsOf('test', outcome.output).failed ?? 0) > 0 || namesFailures.test(outcome.output)
-    const isShown = kind !== 'lint' && showsGreenTests(outcome.output)
     const isOpen = isUnclear(run, isShown) && !isRed && outcome.kind === 'success'
     const note = unclear(command, `it ${hidden}`, isOpen, scene)
     // A run of a part says nothing against an earlier run of the whole.
@@ -219,8 +225,10 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   }
   const failed = outcome.kind === 'failure' || (outcome.exitCode ?? 0) !== 0
   const counts = shownCounts(run, outcome)
-  if (failed && !found.attributable && !isTheFailedTest(run, found, counts))
-    return no('it ran together with other commands and one of them failed; run it by itself')
+  if (failed && !found.attributable && !isTheFailedTest(run, found, counts)) {
+    const why = 'it ran together with other commands and one of them failed; run it by itself'
+    return [unclear(command, why, isShown || kind === 'lint', scene)]
+  }
   const exitCode = failed ? (outcome.exitCode ?? 1) : 0
   const empty = whyRunProvesNothing({
     ...{ exitCode, kind },

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect } from 'vitest'
 import { claudeCodeCodec } from '../../src/agents/claude-code/hooks.ts'
 import type { Decision } from '../../src/core/decision.ts'
-import type { HookEvent, HookEventDetail } from '../../src/core/hook-event.ts'
+import type { HookEvent, HookEventDetail, ToolAction } from '../../src/core/hook-event.ts'
 import { latestHistory } from '../../src/guard-engine/ledger/read-ledger.ts'
 import { openGuard } from '../../src/guard-engine/open-guard.ts'
 import { rules } from '../../src/rules/index.ts'
@@ -26,6 +26,8 @@ export interface GuardedCase {
 
 type GuardedStep =
   | { readonly write: string; readonly text: string }
+  /** By a tool that replaces a text in a file. */
+  | { readonly edit: string; readonly from: string; readonly to: string }
   /** With `background` it is only started, and is a background task of every later stop. */
   | { readonly run: string; readonly background?: true }
   | { readonly prompt: string }
@@ -126,15 +128,15 @@ async function playGuarded({
   await send({ kind: 'session_start', source: 'startup' })
   for (const step of steps) {
     id += 1
-    if ('write' in step) {
-      const call = {
-        id: `t${id}`,
-        tool: 'Write',
-        action: { kind: 'write', path: join(root, step.write), content: step.text },
-        input: { file_path: join(root, step.write) },
-      } as const
+    if ('write' in step || 'edit' in step) {
+      const name = 'write' in step ? step.write : step.edit
+      const path = join(root, name)
+      const action: ToolAction =
+        'write' in step ? { kind: 'write', path, content: step.text } : { kind: 'edit', path, edits: [] }
+      const tool = 'write' in step ? 'Write' : 'Edit'
+      const call = { id: `t${id}`, tool, action, input: { file_path: path } }
       await send({ kind: 'tool_before', call })
-      write(step.write, step.text)
+      write(name, 'write' in step ? step.text : readFileSync(path, 'utf8').replace(step.from, step.to))
       const done = {
         kind: 'success',
         exitCode: null,
@@ -145,18 +147,19 @@ async function playGuarded({
       await send({ kind: 'tool_after', call, outcome: { ...done, background: false } })
     } else if ('run' in step) {
       const background = step.background === true
-      const action = { kind: 'shell', command: step.run, background, language: 'bash' } as const
-      const call = { id: `t${id}`, tool: 'Bash', action, input: { command: step.run } }
+      const command = step.run.replaceAll('/home/dev/app', root)
+      const action = { kind: 'shell', command, background, language: 'bash' } as const
+      const call = { id: `t${id}`, tool: 'Bash', action, input: { command } }
       const { verdict } = await send({ kind: 'tool_before', call })
       if (background && verdict !== 'deny') {
-        const child = spawn('bash', ['-c', step.run], { cwd: root, env, detached: true, stdio: 'ignore' })
-        tasks.push({ command: step.run, child })
+        const child = spawn('bash', ['-c', command], { cwd: root, env, detached: true, stdio: 'ignore' })
+        tasks.push({ command, child })
         const begun = { kind: 'unknown', exitCode: null, output: '', interrupted: false } as const
         await send({ kind: 'tool_after', call, outcome: { ...begun, timedOut: false, background } })
         continue
       }
       const { status, stdout, stderr } =
-        verdict === 'deny' ? { status: 1, stdout: '', stderr: 'denied' } : sh(step.run)
+        verdict === 'deny' ? { status: 1, stdout: '', stderr: 'denied' } : sh(command)
       lastExit = status
       await send({
         kind: 'tool_after',

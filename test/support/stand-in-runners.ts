@@ -5,7 +5,7 @@ import { join } from 'node:path'
 const runners =
   'pytest vitest jest mocha ruff flake8 black shellcheck cmake eslint tsc go cargo gradle gradlew mvn dotnet rspec phpunit mix deno tox nox just rimraf turbo bats ctest meson rake poe hatch task'
 /** Programs that start others. */
-const starters = 'uv uvx pipx poetry pdm pipenv npx pnpm yarn bun bundle coverage pip python python3'
+const starters = 'uv uvx pipx poetry pdm pipenv npx bunx pnpm yarn bun bundle coverage pip python python3'
 
 /**
  * Fills a directory for the PATH: programs of toolchains that few machines have all of. `node`, `npm`, `make`, `sh` and `python3` are
@@ -54,11 +54,18 @@ case $name in
   tox|nox|just|task|poe|hatch)
     case " $* " in *" lint "*) end ruff;; *) end pytest;; esac;;
   uv|pipx|poetry|pdm|pipenv|bundle)
+    while :; do case $1 in --directory|-C) cd "$2" || exit 1; shift 2;; --project) shift 2;; -*) shift;; *) break;; esac; done
     [ "$1" = run ] || [ "$1" = exec ] || exit 0
     shift
-    while :; do case $1 in --with|--extra|--group|-p|--python|--directory|--package) shift 2;; -*) shift;; *) break;; esac; done
+    while :; do case $1 in
+      --directory) cd "$2" || exit 1; shift 2;;
+      --with|--extra|--group|-p|--python|--project|--package) shift 2;;
+      -m) set -- python3 "$@"; break;;
+      -*) shift;;
+      *) break;;
+    esac; done
     exec "$@";;
-  uvx|npx)
+  uvx|npx|bunx)
     while :; do case $1 in -*) shift;; *) break;; esac; done
     program=\${1%@*}
     shift
@@ -79,7 +86,16 @@ case $name in
     done
     real python3 "$@";;
   pnpm|yarn|bun)
-    while :; do case $1 in -*) shift;; *) break;; esac; done
+    while :; do case $1 in
+      -C|--dir|--cwd) cd "$2" || exit 1; shift 2;;
+      -F|--filter)
+        place=$(echo "$2" | sed 's/^\\.*//; s/\\.*$//')
+        [ -d "./$place" ] || place=$(dirname "$(grep -l '"name": *"'"$place"'"' */*/package.json | head -1)")
+        cd "./$place" || exit 1
+        shift 2;;
+      -*) shift;;
+      *) break;;
+    esac; done
     case $name-$1 in
       *-install) exit 0;;
       bun-test) end bun-test;;

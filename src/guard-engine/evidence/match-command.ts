@@ -67,11 +67,11 @@ export interface RunDoubt {
 
 /**
  * The whole check ran and may have passed, or all of its tests, and only the reading of the call does not show it. `isShown`: the output has
- * the green summary of tests. Not for runs of a part of the tests, nor for calls that set what chooses tests. Which part of a linter ran does
- * not matter.
+ * the green summary of tests. Not for runs of a part of the tests, nor for calls that set what chooses tests. Of a linter it does not matter
+ * which part ran, nor whether it began.
  */
 export function isUnclear({ why, starts, wanted: { declared } }: FoundRun, isShown: boolean): boolean {
-  if (why === null || (starts === undefined && !isShown)) return false
+  if (why === null || (starts === undefined && !isShown && declared.kind !== 'lint')) return false
   switch (why.kind) {
     case 'masked':
     case 'background':

@@ -72,8 +72,13 @@ function scopesIn(words: readonly string[]): readonly PackageScope[] {
     const [isScope, value] = scopes.exec(word) ?? []
     if (isScope === undefined) return []
     const rest = words.toSpliced(index, value === undefined ? 2 : 1)
-    return [{ value: value ?? words[index + 1] ?? '', rest }]
+    return [{ value: withoutOthers(value ?? words[index + 1] ?? ''), rest }]
   })
+}
+
+/** `...app`, `app...`: the package, and those that need it or that it needs. */
+function withoutOthers(filter: string): string {
+  return filter.replace(/^\.{3}(?![.^])|(?<![.^])\.{3}$/g, '')
 }
 
 /** The words without the option that names this package, by its directory or by its name; null when there is none. */
@@ -201,7 +206,10 @@ export function packageChecksIn(
 ): readonly DeclaredCommand[] {
   const divided = known.filter(({ command, explicit }) => !explicit && isDivided(command, read))
   if (divided.length === 0) return []
-  const words = script.split(/[\s;&|()"'=]+/).filter((word) => word !== '')
+  const words = script
+    .split(/[\s;&|()"'=]+/)
+    .filter((word) => word !== '')
+    .map(withoutOthers)
   const places = cwd?.startsWith(`${root}/`) ? [cwd.slice(root.length + 1)] : []
   const below = (word: string): string => (word.startsWith(`${root}/`) ? word.slice(root.length + 1) : word)
   const named = new Set([...places, ...words.map((word) => pathOf(below(word)))])

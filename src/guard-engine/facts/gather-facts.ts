@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { GantryError } from '../../core/error.ts'
-import type { HookEvent } from '../../core/hook-event.ts'
+import type { HookEvent, ToolCall } from '../../core/hook-event.ts'
 import { fileHash } from '../../io/content-hash.ts'
 import type { listDirectory } from '../../io/list-directory.ts'
 import { changedAtMs, isFile, pathKind } from '../../io/path-kind.ts'
@@ -79,10 +79,10 @@ export async function gatherFacts(facts: GrowingFacts, asked: FactRequest): Prom
   const list = isStart ? (await import('../../io/list-directory.ts')).listOnce() : undefined
   const request: Gathering = { ...asked, listed: new Map(), ...(list !== undefined && { list }) }
   const wants = (...names: FactName[]): boolean => names.some((name) => wanted.has(name)) && !isLate()
-  const action = asked.event.kind === 'tool_before' ? asked.event.call.action : null
-  if (action?.kind === 'write' && (asked.history.evidence.runs ?? []).length > 0 && !asked.dry && !isLate()) {
+  const hasRun = (asked.history.evidence.runs ?? []).length > 0
+  if (asked.event.kind === 'tool_before' && hasRun && !asked.dry && !isLate()) {
     const { keepSource } = await import('./tree-changes.ts')
-    keepSource(asked.trees, asked.root, realFilePath(resolve(asked.event.cwd, action.path)))
+    for (const path of editedPaths(asked.event)) keepSource(asked.trees, asked.root, path)
   }
   // First, because it may change what git ignores.
   if (wants('hooks')) facts.hooks = await gatherHooks(request)
@@ -489,19 +489,23 @@ export function storedFacts({ tests: _, ...facts }: Facts): Partial<Facts> {
 /** The current state of the files named by an editing tool, or by a command that may have edited them. */
 function editedFiles(event: HookEvent): readonly EditedFile[] {
   if (event.kind !== 'tool_after' && event.kind !== 'tool_before') return []
-  const { action } = event.call
-  if (action.kind === 'shell')
-    return event.kind === 'tool_after' ? editedByShell(shellEditedPaths(action.command), event.cwd) : []
-  if (!isEditing(action.kind)) return []
-  const paths = new Set(callPaths(event.call, event.cwd).map(realFilePath))
+  if (event.kind === 'tool_before' && event.call.action.kind === 'shell') return []
   // Only regular files: reading a pipe, for example, might never end.
-  return [...paths].map((path) => ({ path, hash: isFile(path) ? fileHash(path) : null }))
+  return editedPaths(event).map((path) => ({ path, hash: isFile(path) ? fileHash(path) : null }))
 }
 
-/** Only files that exist: a word of a command need not be a path. */
-function editedByShell(words: readonly string[], cwd: string): readonly EditedFile[] {
-  const paths = new Set(words.map((word) => realPath(resolve(cwd, word))).filter(isFile))
-  return [...paths].map((path) => ({ path, hash: fileHash(path) }))
+/** Of a command only files that exist: a word of it need not be a path. */
+function editedPaths({ call, cwd }: HookEvent & { readonly call: ToolCall }): readonly string[] {
+  const { action } = call
+  const paths =
+    action.kind === 'shell'
+      ? shellEditedPaths(action.command)
+          .map((word) => realPath(resolve(cwd, word)))
+          .filter(isFile)
+      : isEditing(action.kind)
+        ? callPaths(call, cwd).map(realFilePath)
+        : []
+  return [...new Set(paths)]
 }
 
 /** A missing file is identified by the real path of its directory. */

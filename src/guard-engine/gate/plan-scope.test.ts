@@ -4,6 +4,8 @@ import { askedScope, claimsAllDone } from './plan-scope.ts'
 
 interface ScopeCase {
   readonly prompt?: string
+  /** Not the first one of the session. */
+  readonly later?: true
   readonly limited?: boolean
   readonly tasks?: number
   readonly same?: boolean
@@ -14,7 +16,7 @@ interface ScopeCase {
 const cases = corpusLines<ScopeCase>('plan-scope')
 
 test.each(cases.filter(({ prompt }) => prompt !== undefined))('$prompt', (each) => {
-  const scope = askedScope(each.prompt ?? '')
+  const scope = askedScope(each.prompt ?? '', each.later)
   if (each.same) expect(scope).toBe('same')
   else if (each.tasks !== undefined) expect(scope).toEqual({ tasks: each.tasks })
   else expect(scope).toEqual(each.limited ? { tasks: null } : null)

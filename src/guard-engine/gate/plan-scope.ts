@@ -1,5 +1,11 @@
-/** How much of the plan a prompt asks for. `same`: as before, for a short answer such as "yes". null: all of it. */
-export function askedScope(prompt: string): { readonly tasks: number | null } | 'same' | null {
+/**
+ * How much of the plan a prompt asks for. `same`: as before, for a short answer such as "yes". null: all of it. A later prompt of a session
+ * that does not mention the plan asks for something else.
+ */
+export function askedScope(
+  prompt: string,
+  isLater = false,
+): { readonly tasks: number | null } | 'same' | null {
   const text = prompt.trim()
   const limit = /--max-iterations[= ]+(\d+)/.exec(text)?.[1] ?? /\bloop\b.*\bmax=(\d+)/.exec(text)?.[1]
   if (limit !== undefined) return Number(limit) === 0 ? null : { tasks: Number(limit) }
@@ -7,7 +13,7 @@ export function askedScope(prompt: string): { readonly tasks: number | null } | 
   if (/^\/\S*\bloop\b/.test(text) && !/\bpause=false\b/.test(text)) return { tasks: 1 }
   if (/^(?:y|yes|ok|okay|sure|no|status|tasks|git|thanks?|thank you)[.! ]*$/i.test(text)) return 'same'
   const sentences = text.slice(0, 2_000).split(/[.!?;\n]+(?:\s|$)|\n/)
-  return sentences.some(isLimited) || isAside(text) ? { tasks: null } : null
+  return sentences.some(isLimited) || isAside(text, isLater) ? { tasks: null } : null
 }
 
 const task = '(?:task|step|item|todo|checkbox|part|phase|aufgabe)s?'
@@ -31,16 +37,22 @@ const limits: readonly RegExp[] = [
 ]
 
 /** A request about something else: "Fix the typo in the error message of total.py". */
-function isAside(text: string): boolean {
+function isAside(text: string, isLater: boolean): boolean {
+  const isAboutPlan = aboutPlan.test(text)
+  if (isLater) return /\S\s+\S+\s+\S/.test(text) && !isAboutPlan && !goingOn.test(text)
   return (
+    !isAboutPlan &&
     /^(?:(?:please|now|also|can you|could you|we need to|i need you to)\s+)*(?:fix|rename|refactor|add|remove|delete|drop|bump|upgrade|replace|convert|extract|revert|speed up|clean up|format)\s+\S+\s+\S/i.test(
       text,
-    ) && !aboutPlan.test(text)
+    )
   )
 }
 
 const aboutPlan =
   /\b(?:plans?|tasks?|steps?|items?|to-?dos?|check ?box(?:es)?|phases?|milestones?|everything|all|rest|remaining|next|continue|implement\w*|ralph|loop|aufgaben?)\b/i
+
+const goingOn =
+  /\b(?:go (?:on|ahead)|keep (?:going|working|at)|carry on|proceed|resume|start|work|finish|complete|done|build it|weiter)\b/i
 
 /** "all tasks", "every task", "task after task": the whole plan, whatever else the sentence says. */
 const whole =

@@ -78,6 +78,7 @@ function atPrompt(state: GateHistory, event: LedgerEvent): GateHistory {
     return {
       ...rest,
       promptId,
+      isPrompted: true,
       refusals: {},
       refusedFor: {},
       ...(asked !== null && { scope: asked }),
@@ -92,8 +93,12 @@ function atPrompt(state: GateHistory, event: LedgerEvent): GateHistory {
 }
 
 /** How much of the plan a prompt asks for; null for all of it. */
-function scopeAsked(text: string, { ticked = 0 }: GateHistory, before?: PlanScope): PlanScope | null {
-  const asked = askedScope(text)
+function scopeAsked(
+  text: string,
+  { ticked = 0, isPrompted }: GateHistory,
+  before?: PlanScope,
+): PlanScope | null {
+  const asked = askedScope(text, isPrompted)
   if (asked === 'same') return before === undefined ? null : { ...before, doneBefore: ticked }
   return asked === null ? null : { ...asked, doneBefore: ticked }
 }
@@ -103,9 +108,10 @@ function withSubagent(state: GateHistory, { call }: LedgerEvent): GateHistory {
   const input = call?.action === 'subagent' && isObject(call.input) ? call.input : null
   const { prompt, subagent_type: type = '' } = input ?? {}
   if (typeof prompt !== 'string' || typeof type !== 'string') return state
-  const scope = scopeAsked(prompt, state)
+  const { isPrompted: _, ...first } = state
+  const scope = scopeAsked(prompt, first)
   const name = type.slice(type.lastIndexOf(':') + 1)
-  const { [name]: _, ...others } = state.subagentScopes ?? {}
+  const { [name]: __, ...others } = state.subagentScopes ?? {}
   if (scope === null && state.subagentScopes?.[name] === undefined) return state
   return { ...state, subagentScopes: scope === null ? others : newest(others, name, scope, maxSubagents) }
 }
