@@ -159,6 +159,8 @@ export interface Facts {
   readonly runner?: string
   /** A source, a test or a file of the runner that was written while the check ran, whatever it says now. */
   readonly written?: string
+  /** A run had something around it that changed sources ask for; `isByCall`: its own call set that, so it can run without. */
+  readonly around?: { readonly why: string; readonly isByCall?: true }
   /** What happened to protected files since the last look; null when nothing did, or when not requested. */
   readonly protected: ProtectedFacts | null
   /** Installed hooks that are gone: at the start in all projects, after a call in this one. Absent when not requested. */

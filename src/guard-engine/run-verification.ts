@@ -6,18 +6,12 @@ import { findProgram } from '../io/find-program.ts'
 import { readShortText } from '../io/read-short-text.ts'
 import { isHarmlessAssignment } from '../shell/script-state.ts'
 import type { DeclaredCommand, VerificationRun } from './contract.ts'
-import {
-  changedTree,
-  failureOf,
-  testCountsOf,
-  whyRunProvesNothing,
-  whySilent,
-  writtenMeanwhile,
-} from './evidence/judge-run.ts'
+import { changedTree, failureOf, testCountsOf, whyRunProvesNothing, whySilent } from './evidence/judge-run.ts'
 import { provesNothing } from './evidence/proves-nothing.ts'
 import { isGreenRun } from './history/gate.ts'
 import { printable } from './printable.ts'
 import { fakeRunner } from './tests/machine-state.ts'
+import { ranWith } from './tests/surroundings.ts'
 
 export interface VerificationRequest {
   readonly root: string
@@ -34,8 +28,8 @@ export interface VerificationRequest {
   readonly most?: Readonly<Record<string, number>>
   /** Fingerprint of the working tree; null when not available. */
   tree(): Promise<string | null>
-  /** What belongs to the change or the runner and was written since a time, whatever it says now; null when nothing was. */
-  written?(tree: string, sinceMs: number): Promise<string | null>
+  /** Why a green run since this time proves nothing, by what was written beside it; null when it does. */
+  doubt?(tree: string, startedMs: number): Promise<string | null>
   readonly onOutput?: (command: string, chunk: Uint8Array) => void
   readonly signal?: AbortSignal
 }
@@ -55,9 +49,9 @@ export async function runVerification(request: VerificationRequest): Promise<rea
     const result = await runOne(request, declared)
     const after = await fingerprint(request)
     const run = judged(declared, result, { before, after }, request)
-    const path = after === null ? null : ((await request.written?.(after, Date.parse(startedAt))) ?? null)
-    const isDoubtful = path !== null && run.exitCode === 0 && run.notCounted === undefined
-    runs.push({ ...run, ...(isDoubtful && { notCounted: writtenMeanwhile(path) }), startedAt })
+    const isGreen = after !== null && run.exitCode === 0 && run.notCounted === undefined
+    const doubt = isGreen ? ((await request.doubt?.(after, Date.parse(startedAt))) ?? null) : null
+    runs.push({ ...run, ...(doubt !== null && { notCounted: doubt }), startedAt })
     before = after
   }
   return runs
@@ -90,13 +84,13 @@ function runOne(request: VerificationRequest, { command }: DeclaredCommand): Pro
 }
 
 /** A run that repeats an unclear one. It may fail only because the agent's had a server, a variable or an option, so a red one is not evidence. */
-export function inDoubt(run: VerificationRun): VerificationRun {
+export function inDoubt(run: VerificationRun, before?: string): VerificationRun {
   if (run.notCounted !== undefined || isGreenRun(run)) return run
   const names = (run.failures ?? []).slice(0, 4).map((name) => JSON.stringify(printable(name, 100)))
   const which = names.length > 0 ? ` (${names.join(', ')})` : run.complaint ? ` (${run.complaint})` : ''
   return {
     ...run,
-    notCounted: `no run of yours showed how it ends, so the guard ran it itself, and it failed with exit ${run.exitCode}${which}`,
+    notCounted: `${before?.startsWith(ranWith) ? before : 'no run of yours showed how it ends'}, so the guard ran it itself, and it failed with exit ${run.exitCode}${which}`,
   }
 }
 

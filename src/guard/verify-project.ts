@@ -4,7 +4,8 @@ import type { Variables } from '../core/expand.ts'
 import type { DeclaredCommand, Note, VerificationRun } from '../guard-engine/contract.ts'
 import { whyHollow } from '../guard-engine/evidence/hollow-definition.ts'
 import { knownCommands, requiredCommands } from '../guard-engine/evidence/required-commands.ts'
-import { hiddenList, writtenSince } from '../guard-engine/facts/tree-changes.ts'
+import { doubtOfRun } from '../guard-engine/facts/doubt-of-run.ts'
+import { hiddenList } from '../guard-engine/facts/tree-changes.ts'
 import { treeFingerprint } from '../guard-engine/facts/tree-fingerprint.ts'
 import { missingSinceStart } from '../guard-engine/gate/find-blockers.ts'
 import { isGreenRun } from '../guard-engine/history/gate.ts'
@@ -17,7 +18,6 @@ import { kernelShell } from '../guard-engine/protection/kernel-layer.ts'
 import { runVerification } from '../guard-engine/run-verification.ts'
 import { settingsInForce } from '../guard-engine/settings/settings-in-force.ts'
 import { inspectTests, weakeningKey, weakenings } from '../guard-engine/tests/inspect-tests.ts'
-import { runnerWrittenSince } from '../guard-engine/tests/package-states.ts'
 
 export interface ProjectVerifyRequest {
   /** Real path of the project. */
@@ -83,9 +83,7 @@ export async function verifyProject(request: ProjectVerifyRequest): Promise<Proj
           written,
         })
       },
-      written: async (tree, sinceMs) =>
-        writtenSince({ root, trees, tree }, history.gate.baseTree, sinceMs) ??
-        runnerWrittenSince({ root, home: on.home ?? '' }, sinceMs),
+      doubt: (tree, startedMs) => doubtOfRun({ root, home: on.home ?? '', trees, history }, tree, startedMs),
       ...(history.evidence.most !== undefined && { most: history.evidence.most }),
       begun: {
         home: on.home ?? '',

@@ -245,6 +245,9 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   const edits = found.changesEarlier === true || found.changesLater === true
   if (!failed && written !== undefined && !(edits && mayWrite(call, written)))
     return [unclear(command, writtenMeanwhile(written), run.starts !== undefined, scene)]
+  const { around } = scene.facts
+  if (!failed && around !== undefined && (around.isByCall === true || hasOurRights(scene)))
+    return [unclear(command, around.why, true, scene)]
   const silent = whySilent({ exitCode, command, ...counts }, history.evidence.most)
   if (silent !== null && showsAll(call, outcome)) return no(silent)
   const open = openCall(call, history)

@@ -208,7 +208,7 @@ async function gatherRunner(
   const { event, root, home, trees, history } = request
   if (event.kind !== 'tool_after' || event.call.action.kind !== 'shell' || tree === null) return {}
   const { fakeRunner } = await import('../tests/machine-state.ts')
-  const { datedBack } = await import('./tree-changes.ts')
+  const { datedBack, idsByPath, readManifest } = await import('./tree-changes.ts')
   const { session, gate, evidence } = history
   const sinceMs = Date.parse(session.startedAt ?? '')
   const runs = (evidence.runs ?? []).slice(-maxCompared)
@@ -222,19 +222,21 @@ async function gatherRunner(
       placed: { ...evidence.placed, ...placed },
     }) ?? datedBack({ root, trees, tree }, earlier)
   const beganMs = Date.parse(openCall(event.call, history)?.at ?? '')
-  const written = await writtenDuring(request, tree, beganMs)
-  return { ...(runner !== null && { runner }), ...(written !== null && { written }) }
-}
-
-async function writtenDuring(
-  { root, home, trees, history }: FactRequest,
-  tree: string,
-  sinceMs: number,
-): Promise<string | null> {
-  const { writtenSince } = await import('./tree-changes.ts')
-  const { runnerWrittenSince } = await import('../tests/package-states.ts')
-  const own = writtenSince({ root, trees, tree }, history.gate.baseTree, sinceMs)
-  return own ?? runnerWrittenSince({ root, home }, sinceMs)
+  const { askedSources, momentOf, writtenDuring } = await import('./doubt-of-run.ts')
+  const written = writtenDuring(request, tree, beganMs)
+  const asked = await askedSources(request, tree)
+  const { flagFor, setAround } = await import('../tests/surroundings.ts')
+  const { knownCommands } = await import('../evidence/required-commands.ts')
+  const checks = knownCommands(request).map(({ command }) => command)
+  const when = momentOf(request, beganMs)
+  const why = runner ?? flagFor(asked, when)
+  const isInTree = (path: string): boolean => idsByPath(readManifest(trees, tree) ?? []).has(path)
+  const around = setAround(event.call.action.command, checks, asked, { ...when, isInTree })
+  return {
+    ...(why !== null && { runner: why }),
+    ...(written !== null && { written }),
+    ...(around !== null && { around }),
+  }
 }
 
 /** After a call only if a sealed hook file does not start the guard any more or was changed, or the call was about worktrees. */
@@ -449,6 +451,7 @@ async function runVerification(
   if (commands.length === 0) return []
   const verification = await import('../run-verification.ts')
   const { kernelShell } = await import('../protection/kernel-layer.ts')
+  const { doubtOfRun } = await import('./doubt-of-run.ts')
   const sandbox = kernelShell(guardHome, event.session, env)
   const runs = await verification.runVerification({
     root,
@@ -462,9 +465,10 @@ async function runVerification(
     },
     timeoutMs: settings.checklist.verificationTimeoutSeconds * 1000,
     tree: () => gatherTree(request),
-    written: (now, sinceMs) => writtenDuring(request, now, sinceMs),
+    doubt: (now, startedMs) => doubtOfRun(request, now, startedMs),
   })
-  return settings.checklist.verify === 'self' ? runs : runs.map(verification.inDoubt)
+  if (settings.checklist.verify === 'self') return runs
+  return runs.map((run) => verification.inDoubt(run, history.evidence.rejected[run.command]))
 }
 
 /** The facts when nothing was looked up. */

@@ -26,6 +26,7 @@ import {
 import { betweenKey } from '../gate/untested-sources.ts'
 import { skipsDirectory } from '../generated-directories.ts'
 import { nestedNames } from '../tests/command-definition.ts'
+import { type AskedAround, asksAround } from '../tests/surroundings.ts'
 import { tamings } from '../tests/tamings.ts'
 import { holdsTests, isTestFile } from '../tests/test-files.ts'
 
@@ -179,20 +180,46 @@ async function tamedSources(
   files: readonly FileDifference[],
   { root }: ChangesRequest,
 ): Promise<readonly string[]> {
-  const found: string[] = []
   const offers = ['pyproject.toml', 'setup.cfg', 'setup.py'].map((name) => textInside(root, name, maxBytes))
   const how = { isSure: true, isPlugin: offers.some((text) => text?.includes('pytest11')) }
+  const tamed = (path: string, added: readonly string[], all: readonly string[]): readonly string[] =>
+    tamings(path, added, all, how).map((what) => `${JSON.stringify(path)} ${what}`)
+  const gained = await gainedLines(files, root, (path, lines) => tamed(path, lines, lines).length > 0)
+  return gained.flatMap(({ path, added, all }) => tamed(path, added, all)).slice(0, maxNamed)
+}
+
+/** The lines that changed sources gained, of those in which `isWanted` finds something. */
+async function gainedLines(
+  files: readonly FileDifference[],
+  root: string,
+  isWanted: (path: string, lines: readonly string[]) => boolean,
+) {
+  const found: { path: string; added: readonly string[]; all: readonly string[] }[] = []
   for (const { path, before } of files.filter((file) => isSource.test(file.path)).slice(0, maxSources)) {
-    const lines = textInside(root, path, maxBytes)?.split('\n') ?? []
-    if (tamings(path, lines, lines, how).length === 0) continue
+    const all = textInside(root, path, maxBytes)?.split('\n') ?? []
+    if (!isWanted(path, all)) continue
     const repository = before === null ? null : await openRepository(root, { timeoutMs: gitTimeoutMs })
     const old = new Set(
       (await repository?.run(['cat-file', 'blob', before ?? '']))?.stdout.toString().split('\n'),
     )
-    const added = lines.filter((line) => !old.has(line))
-    found.push(...tamings(path, added, lines, how).map((what) => `${JSON.stringify(path)} ${what}`))
+    found.push({ path, added: all.filter((line) => !old.has(line)), all })
   }
-  return found.slice(0, maxNamed)
+  return found
+}
+
+/** What sources that changed since an earlier tree ask about the surroundings of a run, and did not before, by their paths. */
+export async function askedSince(
+  { root, trees, tree }: Pick<ChangesRequest, 'root' | 'trees' | 'tree'>,
+  base: string,
+): Promise<ReadonlyMap<string, AskedAround>> {
+  const asks = (path: string, lines: readonly string[]): boolean => asksAround(path, lines) !== null
+  const gained = await gainedLines(differencesOf(trees, base, tree) ?? [], root, asks)
+  return new Map(
+    gained.flatMap(({ path, added }) => {
+      const asked = asksAround(path, added)
+      return asked === null ? [] : [[path, asked] as const]
+    }),
+  )
 }
 
 /** Files with behaviour of their own. */
