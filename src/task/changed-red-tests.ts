@@ -21,14 +21,20 @@ import {
   replaces,
 } from './test-body.ts'
 
-/** Tests that failed on the untouched tree, and that were changed themselves or by the data they compare with. Lines that only add assertions are fine. */
+/**
+ * Tests that failed on the untouched tree, and that were changed themselves or by the data they compare with. Lines that only add assertions
+ * are fine. When the old tests pass too (`isProven`), only lines that can end a test early count.
+ */
 export async function changedRedTests(
   { tree, baseline, known }: ActiveTask,
   verification: KeptVerification,
   { files }: TestInventory,
+  isProven: boolean,
 ): Promise<readonly Weakening[]> {
   const red = known.untouched?.evidence.flatMap(({ failures = [] }) => failures) ?? []
-  const isNameless = red.length === 0 && known.untouched?.status === 'FAIL'
+  const failed = known.untouched?.evidence.at(-1)
+  const isNameless =
+    red.length === 0 && known.untouched?.status === 'FAIL' && !/lint|build/.test(failed?.kind ?? '')
   if (red.length === 0 && !isNameless) return []
   const names = new Set(red.map(nameOf))
   const changes = await tree.changes(baseline.tree, verification.tree)
@@ -72,7 +78,10 @@ export async function changedRedTests(
     const isWhole = isNameless || !tests.includes(path)
     if (after === null || now === null) continue
     const there = [now, ...moved].flatMap(linesOf).map(withoutName)
-    const cut = isWhole ? before.find((line) => isCode(line) && !isKept(withoutName(line), there)) : undefined
+    const cut =
+      isWhole && !isProven
+        ? before.find((line) => isCode(line) && !isKept(withoutName(line), there))
+        : undefined
     const isEvaded = isWhole && mayEvade(before, after)
     if (cut !== undefined || isEvaded)
       found.push({
@@ -95,7 +104,7 @@ export async function changedRedTests(
       const isCut =
         place === undefined
           ? body.some((line) => !isKept(line, after))
-          : provesLess(body, bodyOf(linesOf(place), name))
+          : (isProven ? mayEvade : provesLess)(body, bodyOf(linesOf(place), name))
       const isAlone = losesImport(importsOf(before), importsOf(after))
       const again = place === undefined ? null : rebound(text, place, name)
       if (isCut || isAlone) say(path, name, isCut ? 'was changed' : 'no longer imports what it tests')

@@ -7,7 +7,7 @@ import { unquoted } from './test-body.ts'
 
 /** How tests are built and from where they call. Honest code looks at these too, though seldom to make a red test green. */
 const asking =
-  /\b(?:if|match|when|unless)\b.*(?:\bdebug_assertions\b|\b__debug__\b|\bcurrent\(\)\.name\(\))|^#\s*(?:if|elif)n?(?:def)?\b.*\bNDEBUG\b|^#!?\[cfg\((?:not\()?debug_assertions|(?:getStackTrace\(|\bStackWalker\b|\bruntime\.Callers?\(|\binspect\.stack\(|\bcurrentframe\(|\bcaller\s*\()(?=.*(?:\?|==|\.(?:equals|contains|includes|startsWith|endsWith)\())/
+  /\b(?:if|match|when|unless)\b.*(?:\b__debug__\b|\bcurrent\(\)\.name\(\))|\bcurrent\(\).*\.name\(\).*(?:[!=]=|\bmatch\b|unwrap_or)|^#\s*(?:if|elif)n?(?:def)?\b.*\bNDEBUG\b|(?:getStackTrace\(|\bStackWalker\b|\bruntime\.Callers?\(|\binspect\.stack\(|\bcurrentframe\(|\bcaller\s*\()(?=.*(?:\?|==|\.(?:equals|contains|includes|startsWith|endsWith)\())/
 
 /** A value that stands for another one at each look. */
 const conversion =
@@ -34,7 +34,9 @@ export function dodgedTests(
       what: `"${path}" ${what}: ${shorten(line.trim(), 100)}`,
       where: path,
     })
-    const asked = added.find((line) => asking.test(line.trim()))
+    const asked = added.find((line, at) =>
+      [line, added.slice(at, at + 4).join(' ')].some((each) => asking.test(each.trim())),
+    )
     const turn = turnsIn(added, shown, expected)
     const only = added.find(
       (line) => /^\s*#\[cfg\(test\)\]\s*$/.test(line) && wasThere(line, { added, removed, shown }),
@@ -76,12 +78,50 @@ function turnsIn(
         String.raw`\b${name}(?:\.(?:shift|pop|next|popleft)\(|\[[^\]]*(?:\+\+|--))|\bnext\(\s*${name}\b`,
       ).test(line),
     )
+  const counters = countersIn(added, shown)
+  const value = (text: string): boolean =>
+    [...text.matchAll(choice)].some(([, each = '']) => expected === null || expected.has(unquoted(each)))
+  const isChosen = (text: string): boolean =>
+    value(text) && counters.some((name) => new RegExp(String.raw`(?<![\w.])${name}(?!\w)`).test(text))
+  const isIndexed = (line: string): boolean =>
+    lists.some((name) => counters.some((each) => line.includes(`${name}[${each}]`)))
+  const isGenerated = added.filter((line) => /\byield\b/.test(line) && value(line)).length > 0
   return added.find((line, at) => {
+    if (isIndexed(line) || isChosen(added.slice(at, at + 2).join(' '))) return true
+    if (isGenerated && /\.next\(|\bnext\(/.test(line)) return true
     const before = added.slice(Math.max(0, at - 2), at + 1)
     const isConverted = before.some((each) => conversion.test(each)) && !/\b(?:for|while)\b/.test(line)
-    return isTaken(line) || (isConverted && step.test(line) && /=>|\breturn\b/.test(line))
+    return (
+      isTaken(line) ||
+      (isConverted &&
+        step.test(line) &&
+        (/=>|\breturn\b/.test(line) || counters.some((each) => line.includes(each))))
+    )
   })
 }
+
+/** A value that a line gives back. */
+const choice = new RegExp(
+  String.raw`(?:\?|:|\breturn\b|\byield\b|=>|\belse\b)\s*(${literal})\s*(?:[;:,)}]|if\b|else\b|$)`,
+  'g',
+)
+
+/** Names that count from call to call: those of a module or of an object. */
+function countersIn(added: readonly string[], shown: readonly string[]): readonly string[] {
+  const names = added.flatMap((line) => [...line.matchAll(counting)].map(([, one, two]) => one ?? two ?? ''))
+  return names.filter(
+    (name) =>
+      name.includes('.') ||
+      shown.some((line) =>
+        new RegExp(
+          String.raw`^(?:export\s+)?(?:let\s+|var\s+|static\s[\w\s]*)?${name}\s*(?::[^=]*)?=(?!=)`,
+        ).test(line),
+      ),
+  )
+}
+
+const counting =
+  /(?<![\w.])((?:\w+\.)*#?\w+)\s*(?:\+\+|--|[+-]=\s*1\b|=\s*\1\s*[+-]\s*1\b)|(?:\+\+|--)((?:\w+\.)*#?\w+)/g
 
 /** Whether what follows a line was in the file before. */
 function wasThere(line: string, { added, removed, shown }: Omit<DiffFile, 'path'>): boolean {

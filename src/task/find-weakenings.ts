@@ -8,6 +8,7 @@ import { isTestFile } from '../guard-engine/tests/test-files.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import { changedRedTests } from './changed-red-tests.ts'
 import type { Weakening } from './contract.ts'
+import { askedDeletions, crossRun } from './cross-run.ts'
 import { diffFiles } from './diff-files.ts'
 import { dodgedTests } from './dodged-tests.ts'
 import { isSource } from './editor/sample-conventions.ts'
@@ -28,16 +29,22 @@ export async function findWeakenings(
   verification: KeptVerification,
 ): Promise<readonly Weakening[]> {
   const { journal, tree, baseline, request, known } = active
+  const crossed = await crossRun(active, verification)
   return journal.step(`weakenings-${known.attempts.length}`, async () => {
     const now = await testInventory(tree.root, request.steps)
     const diff = await tree.diff(baseline.tree, verification.tree, maxDiffBytes)
     const mayDodge = dodgedTests(diffFiles(diff), null).length > 0
-    const dodged = mayDodge ? dodgedTests(diffFiles(diff), await expectedValues(active)) : []
+    const expected = known.untouched?.status === 'FAIL' ? await expectedValues(active) : new Set<string>()
+    const dodged = mayDodge ? dodgedTests(diffFiles(diff), expected) : []
+    const changed = await tree.changes(baseline.tree, verification.tree)
+    const left = await tree.entries(verification.tree, changed)
+    const runs = historyOf(known.untouched, verification, askedDeletions(active, changed, left))
     const found = [
-      ...weakerChecks(baseline.tests, now, historyOf(known.untouched, verification)),
-      ...lostTests(known.untouched, verification, now, baseline.tests),
-      ...(await changedRedTests(active, verification, now)),
-      ...(await lostRegistrations(active, verification)),
+      ...crossed.found,
+      ...weakerChecks(baseline.tests, now, runs),
+      ...lostTests(known.untouched, verification, now, baseline.tests, runs),
+      ...(await changedRedTests(active, verification, now, crossed.isProven)),
+      ...(await lostRegistrations(active, verification, crossed.isProven)),
       ...tamedRuns(diff),
       ...dodged,
       ...readTests(diff, baseline.tests),
@@ -62,11 +69,15 @@ export function weakerChecks(
   }))
 }
 
-/** What the runners counted before and now. */
-function historyOf(untouched: KeptVerification | null, { evidence }: KeptVerification) {
+/** What the runners counted before and now, and tests that may be gone. */
+function historyOf(
+  untouched: KeptVerification | null,
+  { evidence }: KeptVerification,
+  newTests: Readonly<Record<string, number>>,
+) {
   const before = (untouched?.evidence ?? []).map((run) => [run.command, testsRun(run) ?? 0] as const)
   const now = evidence.map((run) => [run.command, { ...run, by: 'verifier' as const }] as const)
-  return { most: Object.fromEntries(before), byCommand: Object.fromEntries(now) }
+  return { most: Object.fromEntries(before), byCommand: Object.fromEntries(now), newTests }
 }
 
 /** Tests that the runner's summary no longer has. */
@@ -75,10 +86,10 @@ function lostTests(
   verification: KeptVerification,
   now: TestInventory,
   before: TestInventory,
+  runs: ReturnType<typeof historyOf>,
 ): readonly Weakening[] {
   if (untouched === null) return []
   const { evidence } = verification
-  const runs = historyOf(untouched, verification)
   const fewer = fewerTests(runs, now)
   const silent = evidence.flatMap((run) => {
     const why = whySilent(run, runs.most)

@@ -8,6 +8,7 @@ import type { Weakening } from './contract.ts'
 export async function lostRegistrations(
   { tree, baseline }: ActiveTask,
   verification: KeptVerification,
+  isProven: boolean,
 ): Promise<readonly Weakening[]> {
   const builds = (await tree.changes(baseline.tree, verification.tree)).filter((path) =>
     /^(?:CMakeLists\.txt|meson\.build)$|\.cmake$/.test(basename(path)),
@@ -18,24 +19,30 @@ export async function lostRegistrations(
     const id = entries.get(path)?.id
     const read = readTextInside(tree.root, path)
     const before = id === undefined ? '' : (await tree.read(id)).toString('utf8')
-    for (const call of looserCalls(before, read.kind === 'text' ? read.text : ''))
+    for (const call of looserCalls(before, read.kind === 'text' ? read.text : '', isProven))
       found.push({ what: `"${path}" no longer runs a test as before: ${shorten(call, 100)}`, where: path })
   }
   return found
 }
 
-/** Calls of a build file that register a test and are lost or changed, and new ones by which a known test passes more easily. */
-export function looserCalls(textBefore: string, textAfter: string): readonly string[] {
+/**
+ * Calls of a build file that register a test and are lost or changed, and new ones by which a known test passes more easily. A source may
+ * be in another directory when the old build passes too (`isProven`).
+ */
+export function looserCalls(textBefore: string, textAfter: string, isProven = false): readonly string[] {
   const before = callsIn(textBefore)
   const after = callsIn(textAfter)
   const started = new Set(before.filter(isRegistration).flatMap(({ words }) => words))
+  const nameOf = (word: string): string => (isProven ? basename(word) : word)
   const isBuilt = (each: Call): boolean => /executable$/.test(each.name) && started.has(each.words[0] ?? '')
   const isKept = (call: Call): boolean =>
     after.some(
       (each) =>
         each.name === call.name &&
         // A program may get more sources.
-        (isBuilt(call) ? call.words.every((word) => each.words.includes(word)) : isSameTest(call, each)),
+        (isBuilt(call)
+          ? call.words.every((word) => each.words.some((one) => nameOf(one) === nameOf(word)))
+          : isSameTest(call, each)),
     )
   const isLoosened = (each: Call): boolean =>
     before.every(({ text }) => each.text !== text) &&
@@ -69,7 +76,7 @@ interface Call {
   readonly text: string
 }
 
-function callsIn(text: string): readonly Call[] {
+export function callsIn(text: string): readonly Call[] {
   return [...text.replaceAll(/^\s*#.*$/gm, '').matchAll(/\b(\w+)\s*\(([^()]*)\)/g)].map(
     ([all, name = '', inner = '']) => ({
       name: name.toLowerCase(),
@@ -79,7 +86,7 @@ function callsIn(text: string): readonly Call[] {
   )
 }
 
-function isRegistration({ name }: Call): boolean {
+export function isRegistration({ name }: Pick<Call, 'name'>): boolean {
   return /^(?:add_test|test|enable_testing|\w+_discover_tests)$/.test(name)
 }
 

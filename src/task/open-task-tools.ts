@@ -98,7 +98,9 @@ export function openTaskTools(options: TaskToolsOptions): TaskContext['open'] {
 function verifier(options: TaskToolsOptions, site: TaskSite): VerifyAttempt {
   const { start, store, env, argv } = options
   const path = join(start.repository, agentFileName)
-  return async (attempt, signal, watch) => {
+  return async (attempt, signal, watch, more) => {
+    const { file } = start.agentFile
+    const verification = { ...file.verification, env: { ...file.verification.env, ...more } }
     if (readTextIfExists(path) !== start.agentFile.text)
       site.emit({
         kind: 'note',
@@ -108,7 +110,7 @@ function verifier(options: TaskToolsOptions, site: TaskSite): VerifyAttempt {
     const { response } = await verifyRepository({
       repository: site.root,
       origin: start.repository,
-      agentFile: start.agentFile,
+      agentFile: { ...start.agentFile, file: { ...file, verification } },
       sandbox: start.engine,
       store,
       env: definedVariables({ ...env, PATH: ownPath(env.PATH, start.repository, site.root) }),

@@ -95,11 +95,12 @@ export interface EditorTurn {
   readonly signal: AbortSignal
 }
 
-/** Runs the whole pipeline once; as attempt 0 on the untouched tree. The result of a cancelled run is ignored. */
+/** Runs the whole pipeline once; as attempt 0 on the untouched tree. The result of a cancelled run is ignored. `env`: variables of the steps beside their own. */
 export type VerifyAttempt = (
   attempt: number,
   signal: AbortSignal,
   watch: VerifyWatch,
+  env?: Readonly<Record<string, string>>,
 ) => Promise<VerifierResponse>
 
 export interface VerifyWatch {

@@ -140,7 +140,12 @@ export async function verifyStep(active: ActiveTask): Promise<KeptVerification> 
   return kept
 }
 
-async function verify(active: ActiveTask, attempt: number): Promise<KeptVerification> {
+/** Runs the steps on the tree as it is. */
+export async function verify(
+  active: ActiveTask,
+  attempt: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<KeptVerification> {
   const { tools, signal, emit, tree, context } = active
   throwIfStopped(active)
   const state = await tree.take()
@@ -151,10 +156,15 @@ async function verify(active: ActiveTask, attempt: number): Promise<KeptVerifica
     runId = id
     if (attempt > 0) emit({ kind: 'verifier_trigger', run_id: id, attempt })
   }
-  const response = await tools.verify(attempt, signal, {
-    started: trigger,
-    output: (text) => emit({ kind: 'verifier_output', run_id: runId ?? '', text }),
-  })
+  const response = await tools.verify(
+    attempt,
+    signal,
+    {
+      started: trigger,
+      output: (text) => emit({ kind: 'verifier_output', run_id: runId ?? '', text }),
+    },
+    env,
+  )
   throwIfStopped(active)
   if (response.run_id !== null) trigger(response.run_id)
   const log = context.redaction.text(response.tail_log)

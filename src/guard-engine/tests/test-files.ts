@@ -91,7 +91,7 @@ function allLanguages(): readonly TestLanguage[] {
       comments: slashes,
       cases: /#\[(?:\w+::)*test(?:\([^)]*\))?\]|#\[(?:rstest|test_case|proptest|quickcheck)\b/g,
       skipped:
-        /#\[ignore\b|#!?\[cfg\((?!test\)|feature|target_)|#\[cfg\(feature\b[^\]]*\]\s*#\[(?:\w+::)*test\b|\btest\]\s*#\[cfg\(feature\b|^#!\[cfg\(feature\b|#\[cfg_attr\([^\]]*\bignore\b|\bif cfg!\((?:not\()?feature\b[^{]*\{\s*(?:debug_)?assert|\bprocess::exit\(0\)|\btest\]\s*(?:async )?fn \w+\([^)]*\)[^{;]*\{\s*return;|\bcatch_unwind\(\|\|\s*\{?\s*(?:debug_)?assert/gm,
+        /#\[ignore\b|#!?\[cfg\((?!(?:test|debug_assertions)\)|feature|target_)|#\[cfg\(feature\b[^\]]*\]\s*#\[(?:\w+::)*test\b|\btest\]\s*#\[cfg\(feature\b|^#!\[cfg\(feature\b|#\[cfg_attr\([^\]]*\bignore\b|\bif cfg!\((?:not\()?feature\b[^{]*\{\s*(?:debug_)?assert|\bprocess::exit\(0\)|\btest\]\s*(?:async )?fn \w+\([^)]*\)[^{;]*\{\s*return;|\bcatch_unwind\(\|\|\s*\{?\s*(?:debug_)?assert/gm,
       inverted: /#\[should_panic\b/g,
       assertions: /\b(?:debug_)?(?:assert|assert_eq|assert_ne|assert_matches|prop_assert\w*|panic)!/g,
       anywhere: true,

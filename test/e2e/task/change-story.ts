@@ -12,6 +12,8 @@ import { openModel } from './model.ts'
 interface ChangeCase {
   readonly name: string
   readonly base: string
+  /** Default: to fix the sum. */
+  readonly task?: string
   /** By file: a text in it, and what takes its place. */
   readonly change?: Readonly<Record<string, readonly [string, string]>>
   readonly write?: Readonly<Record<string, string>>
@@ -81,7 +83,7 @@ export function playChanges(
 }
 
 function play(
-  { base, change = {}, write = {}, run = [] }: ChangeCase,
+  { base, task: text, change = {}, write = {}, run = [] }: ChangeCase,
   { steps, files }: ChangeBase,
   engine: readonly string[],
   { env = {}, image, agent }: StoryOptions,
@@ -109,7 +111,8 @@ function play(
       steps,
       verification: { workspace: 'overlay', ...(image !== undefined && { container_image: image }) },
     })
-  const argv = [...engine, ...(agent === undefined ? [] : ['--agent', 'real'])]
+  const named = agent === undefined ? [] : ['--agent', 'real']
+  const argv = [...engine, ...named, ...(text === undefined ? [] : [text])]
   const task = async (project: TestProject): Promise<TaskResult> => {
     const model = await openModel({
       edits: (number) => (number === 1 ? edits : []),

@@ -1,0 +1,199 @@
+import { basename } from 'node:path'
+import { shorten } from '../core/shorten.ts'
+import { ranTests } from '../guard-engine/history/gate.ts'
+import { isTestFile } from '../guard-engine/tests/test-files.ts'
+import type { ActiveTask, KeptVerification } from './active-task.ts'
+import { checkPrograms } from './check-programs.ts'
+import type { Weakening } from './contract.ts'
+import { isHere } from './open-task.ts'
+import { verifierFault, verify } from './verify-step.ts'
+
+export interface CrossRun {
+  /** The steps pass with the old tests too, and the new tests have their values. */
+  readonly isProven: boolean
+  readonly found: readonly Weakening[]
+}
+
+/**
+ * Runs the steps once more, with the tests of the untouched tree over the new sources. A test that passes only as the Editor changed it
+ * proves nothing. Not for a change of names, which old tests cannot know, nor where the task asks to change tests.
+ */
+export async function crossRun(active: ActiveTask, verification: KeptVerification): Promise<CrossRun> {
+  const { tree, baseline, known, request } = active
+  const { untouched } = known
+  const changed = await tree.changes(baseline.tree, verification.tree)
+  const [before, after] = [await textsOf(active, baseline.tree), await textsOf(active, verification.tree)]
+  if (isHere(active) || untouched === null) return { isProven: false, found: [] }
+  const programs = await checkPrograms({
+    steps: request.steps,
+    definitions: Object.values(baseline.tests.definitions),
+    paths: before.paths,
+    changed: changed.filter((path) => before.has.has(path)),
+    read: before.read,
+  })
+  const isTest = (path: string): boolean => isTestFile(path) || isOfTests.test(path) || programs.has(path)
+  const others = changed.filter((path) => !isTest(path))
+  const rest = await after.all(others)
+  const deleted = askedDeletions(active, changed, after.has)
+  // A new file of tests may be part of a new build, which needs it.
+  const tests = changed.filter(
+    (path) => isTest(path) && !Object.hasOwn(deleted, path) && (before.has.has(path) || !isNamed(path, rest)),
+  )
+  const builds = others.filter((path) => isBuild.test(path) && before.has.has(path))
+  const debug = others.filter((path) => path.endsWith('.rs'))
+  const isDebug = countOfDebug(await after.all(debug)) > countOfDebug(await before.all(debug))
+  if (tests.length + builds.length === 0 && !isDebug) return { isProven: false, found: [] }
+  const all = await runWith(active, verification, [...tests, ...builds], isDebug)
+  // A build may need what it got.
+  const isBroken = builds.length > 0 && all.status === 'FAIL' && !all.evidence.at(-1)?.failures?.length
+  const run = isBroken ? await runWith(active, verification, tests, isDebug) : all
+  const isProgram = tests.some((path) => programs.has(path))
+  const isOld = tests.some((path) => before.has.has(path))
+  const why = firstFailure(active, run, isProgram, isOld)
+  const [was, is] = [await before.all(tests), await after.all(changed.filter(isTest))]
+  if (why === null) return { isProven: run.status === 'PASS' && keepsValues(was, is), found: [] }
+  const isRed = untouched.status === 'FAIL'
+  const isNameless = isRed && untouched.evidence.every((each) => (each.failures ?? []).length === 0)
+  const isMoved = others.some((path) => !after.has.has(path) && isNamed(path, was))
+  const isRenamed = isMoved || losesName(await before.all(others), rest, was, is)
+  const isFine =
+    isRenamed && !isNameless ? keepsValues(was, is) : !isRed && asksForTests.test(request.description)
+  const [path = ''] = [...tests.filter((each) => before.has.has(each)), ...tests, ...builds, ...debug]
+  const how =
+    tests.length + builds.length === 0 ? 'without debug_assertions' : 'with the tests from before the change'
+  const what = `${how}, ${shorten(why, 120)}: "${path}"`
+  return { isProven: false, found: isFine ? [] : [{ what, where: path }] }
+}
+
+async function runWith(
+  active: ActiveTask,
+  verification: KeptVerification,
+  files: readonly string[],
+  isDebug: boolean,
+): Promise<KeptVerification> {
+  const { journal, known, emit, tree, baseline } = active
+  const attempt = known.attempts.length
+  emit({ kind: 'note', level: 'info', message: 'Running the steps with the tests from before the change...' })
+  const run = await journal.step(`cross-run-${attempt}-${files.length}`, async () => {
+    await tree.putBack(baseline.tree, files)
+    try {
+      return await verify(active, attempt, isDebug ? withoutDebug : {})
+    } finally {
+      await tree.putBack(verification.tree, files)
+    }
+  })
+  if (run.status === 'INFRA_ERROR') throw verifierFault(run)
+  return run
+}
+
+const withoutDebug = {
+  CARGO_PROFILE_DEV_DEBUG_ASSERTIONS: 'false',
+  CARGO_PROFILE_TEST_DEBUG_ASSERTIONS: 'false',
+}
+
+/** Why the old tests do not pass; null when they do, or when another check failed, such as one of the coverage, which misses the new tests. */
+function firstFailure(
+  { known }: ActiveTask,
+  { status, evidence, failure }: KeptVerification,
+  isProgram: boolean,
+  isOld: boolean,
+): string | null {
+  if (status === 'PASS') return null
+  const failed = evidence.at(-1)
+  const [name] = failed?.failures ?? []
+  if (name !== undefined) return `the test "${name}" fails`
+  const ran = known.untouched?.evidence.some((each) => each.command === failed?.command && ranTests(each))
+  if ((failed?.failed ?? 0) > 0) return failure ?? 'a test fails'
+  const isNone = isOld && ran === true && failed !== undefined && !ranTests(failed)
+  return isNone || isProgram ? (failure ?? 'a step fails') : null
+}
+
+const isBuild = /(?:^|\/)(?:CMakeLists\.txt|meson\.build)$|\.cmake$/
+
+function countOfDebug(text: string): number {
+  return text.split(/\bdebug_assertions\b/).length
+}
+
+/** Whether a text names a file, or a module by the name of its file. */
+function isNamed(path: string, text: string): boolean {
+  const stem = RegExp.escape(basename(path).replace(/\.\w+$/, ''))
+  return new RegExp(`(?<![\\w.-])${stem}(?![\\w-])`).test(text)
+}
+
+/** Whether a name that old tests use is gone from the sources, and from the tests. */
+function losesName(before: string, after: string, was: string, is: string): boolean {
+  const [old, left, used, now] = [before, after, was, is].map(namesIn)
+  return [...(old ?? [])].some((word) => !left?.has(word) && used?.has(word) && !now?.has(word))
+}
+
+function namesIn(text: string): ReadonlySet<string> {
+  return new Set(
+    text.replaceAll(/^\s*#\s*include.*$|(["'`])(?:\\.|(?!\1)[^\\\n])*\1/gm, '').match(/[A-Za-z_]\w*/g),
+  )
+}
+
+const isOfTests =
+  /(?:^|\/)(?:tests?|specs?|__tests__|__snapshots__|testdata)\/|(?:^|\/)conftest\.py$|\.snap(?:shot)?$|(?:^|\/)t\/.*\.t$/
+
+/** "Update the tests", "change the snapshot". */
+const asksForTests =
+  /\b(?:updat\w*|chang\w*|adapt\w*|adjust\w*|correct\w*|rewrit\w*|regenerat\w*|replac\w*|edit\w*|accept\w*)\b[^.\n]{0,60}\b(?:tests?|specs?|snapshots?|expect\w*|fixtures?|checks?)\b/i
+const asksToDelete = /\b(?:delet\w*|remov\w*|drop\w*)\b/i
+
+/** The number of tests by test file that is gone as the task asks: it names the file, or what it tests, which is gone too. */
+export function askedDeletions(
+  { request, known, baseline }: Pick<ActiveTask, 'request' | 'known' | 'baseline'>,
+  changed: readonly string[],
+  left: { has(path: string): boolean },
+): Readonly<Record<string, number>> {
+  if (!asksToDelete.test(request.description) || known.untouched?.status !== 'PASS') return {}
+  const gone = changed.filter((path) => !left.has(path))
+  const isTest = (path: string): boolean => Object.hasOwn(baseline.tests.files, path)
+  const named = gone.filter((path) => !isTest(path) && isSaid(path, request.description)).map(stemOf)
+  const found = gone.filter(
+    (path) => isTest(path) && (isSaid(path, request.description) || named.includes(stemOf(path))),
+  )
+  return Object.fromEntries(found.map((path) => [path, baseline.tests.files[path]?.cases ?? 0]))
+}
+
+function isSaid(path: string, text: string): boolean {
+  return text.split(/[\s,;:"'`()]+/).some((word) => [path, basename(path)].includes(word.replace(/\.$/, '')))
+}
+
+/** `legacy` of `src/legacy.js`, `test/legacy.test.js` and `tests/test_legacy.py`. */
+function stemOf(path: string): string {
+  return basename(path)
+    .replace(/(?:[._-](?:test|spec))?\.\w+$/, '')
+    .replace(/^test_|_test$/g, '')
+}
+
+const maxRead = 200
+
+async function textsOf({ tree }: ActiveTask, state: string) {
+  const entries = await tree.entries(state)
+  const read = async (path: string): Promise<string> => {
+    const id = entries.get(path)?.id
+    return id === undefined ? '' : (await tree.read(id)).toString('utf8')
+  }
+  const all = async (paths: readonly string[]): Promise<string> =>
+    (await Promise.all(paths.slice(0, maxRead).map(read))).join('\n')
+  return { paths: [...entries.keys()], has: new Set(entries.keys()), read, all }
+}
+
+/** Whether every value of the old tests is in the new ones. */
+function keepsValues(before: string, after: string): boolean {
+  const values = (text: string): readonly string[] =>
+    text
+      .split('\n')
+      .filter((line) => !/^\s*(?:#|(?:import|from|use|export)\b)/.test(line))
+      .map((line) => line.replace(/\b(?:test|it|describe)\(\s*(['"`]).*?\1/, ''))
+      .join('\n')
+      .match(
+        /(?<![\w.])\d[\w.]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\b(?:true|false|null|None|True|False)\b/g,
+      ) ?? []
+  const left = [...values(after)]
+  return values(before).every((value) => {
+    const at = left.indexOf(value)
+    return at >= 0 && left.splice(at, 1).length > 0
+  })
+}
