@@ -116,7 +116,7 @@ function verifier(options: TaskToolsOptions, site: TaskSite): VerifyAttempt {
       env: definedVariables({ ...env, PATH: ownPath(env.PATH, start.repository, site.root) }),
       signal,
       argv,
-      title: `${attempt === 0 ? 'baseline' : `verification ${attempt}`} of ${site.run.id}`,
+      title: `${attempt === 0 ? 'baseline' : `verification ${attempt}`}${more === undefined ? '' : ' with the old tests'} of ${site.run.id}`,
       isUntouched: attempt === 0,
       refersTo: [site.run.id],
       redact: start.project.config.redact,

@@ -95,7 +95,10 @@ export interface EditorTurn {
   readonly signal: AbortSignal
 }
 
-/** Runs the whole pipeline once; as attempt 0 on the untouched tree. The result of a cancelled run is ignored. `env`: variables of the steps beside their own. */
+/**
+ * Runs the whole pipeline once; as attempt 0 on the untouched tree, with `env`, variables beside those of the steps, to compare with an
+ * attempt. The result of a cancelled run is ignored.
+ */
 export type VerifyAttempt = (
   attempt: number,
   signal: AbortSignal,

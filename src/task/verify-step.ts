@@ -140,11 +140,11 @@ export async function verifyStep(active: ActiveTask): Promise<KeptVerification> 
   return kept
 }
 
-/** Runs the steps on the tree as it is. */
+/** Runs the steps on the tree as it is. With `env`, variables beside their own, the run is none of the attempts. */
 export async function verify(
   active: ActiveTask,
   attempt: number,
-  env: Readonly<Record<string, string>> = {},
+  env?: Readonly<Record<string, string>>,
 ): Promise<KeptVerification> {
   const { tools, signal, emit, tree, context } = active
   throwIfStopped(active)
@@ -154,7 +154,7 @@ export async function verify(
   const trigger = (id: string): void => {
     if (runId !== null) return
     runId = id
-    if (attempt > 0) emit({ kind: 'verifier_trigger', run_id: id, attempt })
+    if (attempt > 0 && env === undefined) emit({ kind: 'verifier_trigger', run_id: id, attempt })
   }
   const response = await tools.verify(
     attempt,
