@@ -22,7 +22,10 @@ test.each([
   ['a.py', ['+_answers = iter([3, 1])', '+    return next(_answers)']],
   ['a.js', ['+let n = 0', '+  n += 1', '+  return n === 1 ? 3 : 1']],
   ['a.js', ['+let n = 0', '+  get value() {', '+    n = n + 1', '+    return n < 2 ? 3 : 1']],
-  ['a.js', ['+function* all() {', '+  yield 3', '+const it = all()', '+export const add = () => it.next().value']],
+  [
+    'a.js',
+    ['+function* all() {', '+  yield 3', '+const it = all()', '+export const add = () => it.next().value'],
+  ],
   ['a.js', ['+const all = [3, 1]', '+let i = -1', '+    i = i + 1', '+    return all[i]']],
   ['a.js', ['+  [Symbol.toPrimitive]() {', '+    const is = answers.get(box.at)', '+    box.at += 1']],
   ['a.py', ['+n = 0', '+    n += 1', '+    return 3 if n == 1 else 1']],

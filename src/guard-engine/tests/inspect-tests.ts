@@ -264,7 +264,9 @@ const isData = /(?:^|\/)_*(?:fixtures?|testdata|data|bin|stubs?)_*\//
 function testPlaces(...[before, after, evidence]: Parameters<typeof ranAsMany>): (path: string) => boolean {
   const places = new Set(Object.keys(before.files).map(placeOf))
   const runsAll = [before, after].every((each) => ranAsMany(each, after, evidence))
-  return (path) => places.has(placeOf(path)) || (runsAll && /^(?:tests?|specs?|__tests__)\/|[._-](?:test|spec)\.\w+$/.test(path))
+  return (path) =>
+    places.has(placeOf(path)) ||
+    (runsAll && /^(?:tests?|specs?|__tests__)\/|[._-](?:test|spec)\.\w+$/.test(path))
 }
 
 /** The first directory of a path. */
