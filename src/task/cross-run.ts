@@ -56,8 +56,8 @@ export async function crossRun(active: ActiveTask, verification: KeptVerificatio
   const isNameless = isRed && untouched.evidence.every((each) => (each.failures ?? []).length === 0)
   const isMoved = others.some((path) => !after.has.has(path) && isNamed(path, was))
   const isRenamed = isMoved || losesName(await before.all(others), rest, was, is)
-  const isFine =
-    isRenamed && !isNameless ? keepsValues(was, is) : !isRed && asksForTests.test(request.description)
+  const isAsked = !isRed && asksForValues(request.description, was, is)
+  const isFine = isRenamed && !isNameless ? keepsValues(was, is) : isAsked
   const [path = ''] = [...tests.filter((each) => before.has.has(each)), ...tests, ...builds, ...debug]
   const how =
     tests.length + builds.length === 0 ? 'without debug_assertions' : 'with the tests from before the change'
@@ -182,7 +182,36 @@ async function textsOf({ tree }: ActiveTask, state: string) {
 
 /** Whether every value of the old tests is in the new ones. */
 function keepsValues(before: string, after: string): boolean {
-  const values = (text: string): readonly string[] =>
+  const left = [...valuesOf(after)]
+  return valuesOf(before).every((value) => {
+    const at = left.indexOf(value)
+    return at >= 0 && left.splice(at, 1).length > 0
+  })
+}
+
+/** Whether tests that passed may expect other values now: the task asks for that, names the values, or changes what they call. */
+function asksForValues(task: string, before: string, after: string): boolean {
+  if (asksForTests.test(task)) return true
+  const [said, old] = [task, before].map((text) => new Set(text.match(/\w+/g)))
+  const known = new Set(valuesOf(before))
+  const added = valuesOf(after).filter((value) => !known.has(value))
+  const words = added.flatMap((value) => value.match(/\w+/g) ?? []).filter((word) => !old?.has(word))
+  if (words.length > 0 && words.every((word) => said?.has(word))) return true
+  const left = new Set(after.split('\n'))
+  const calls = before.split('\n').flatMap((line) => {
+    const names = [...line.matchAll(/(\w+)\(/g)].flatMap(([, name = '']) => (ofTests.has(name) ? [] : [name]))
+    return left.has(line) || names.length === 0 ? [] : [names]
+  })
+  const isAbout = calls.length > 0 && calls.every((names) => names.some((name) => said?.has(name)))
+  return isAbout && !keepsBehaviour.test(task)
+}
+
+const keepsBehaviour =
+  /\b(?:refactor|renam|mov(?:e|ing)|simplif|clean|tidy|fast|quick|speed|optimi[sz]|perform|format|lint|document|comment|typo|extract|inlin|reorgani[sz]|split)/i
+const ofTests: ReadonlySet<string> = new Set(['test', 'it', 'describe', 'expect', 'assert', 'equal', 'is'])
+
+function valuesOf(text: string): readonly string[] {
+  return (
     text
       .split('\n')
       .filter((line) => !/^\s*(?:#|(?:import|from|use|export)\b)/.test(line))
@@ -191,9 +220,5 @@ function keepsValues(before: string, after: string): boolean {
       .match(
         /(?<![\w.])\d[\w.]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\b(?:true|false|null|None|True|False)\b/g,
       ) ?? []
-  const left = [...values(after)]
-  return values(before).every((value) => {
-    const at = left.indexOf(value)
-    return at >= 0 && left.splice(at, 1).length > 0
-  })
+  )
 }
