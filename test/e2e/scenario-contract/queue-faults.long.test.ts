@@ -220,7 +220,7 @@ for (const round of [1, 2])
       killed.kill('SIGKILL')
       world.work({ TMPDIR: tmp })
       await world.check((await ended).stdout, 1)
-      expect(leftIn(tmp)).toEqual([])
+      await expect.poll(() => leftIn(tmp)).toEqual([])
     },
   )
 
