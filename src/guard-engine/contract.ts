@@ -292,6 +292,8 @@ export interface TestFileFacts {
   readonly assertions: number
   /** Tests that pass because they fail. */
   readonly inverted?: number
+  /** Assertions that cannot fail, or that a condition leaves out. */
+  readonly loose?: number
   /** It ends the run before the tests, or keeps them from failing it. */
   readonly ends?: true
   /** It imports something to test; known for JavaScript only. */

@@ -1,8 +1,9 @@
 import type { History } from '../contract.ts'
 import { writtenMeanwhile } from '../evidence/judge-run.ts'
+import { compiledInstead } from '../tests/compiled-python.ts'
 import { runnerWrittenSince } from '../tests/package-states.ts'
 import { type AskedSources, flagFor, type RunMoment } from '../tests/surroundings.ts'
-import { askedSince, writtenSince } from './tree-changes.ts'
+import { askedSince, changedSources, writtenSince } from './tree-changes.ts'
 
 export interface RunInSession {
   readonly root: string
@@ -15,7 +16,12 @@ export interface RunInSession {
 export async function doubtOfRun(run: RunInSession, tree: string, startedMs: number): Promise<string | null> {
   const written = writtenDuring(run, tree, startedMs)
   if (written !== null) return writtenMeanwhile(written)
-  return flagFor(await askedSources(run, tree), momentOf(run, startedMs))
+  return compiledOf(run, tree) ?? flagFor(await askedSources(run, tree), momentOf(run, startedMs))
+}
+
+export function compiledOf({ root, trees, history }: RunInSession, tree: string): string | null {
+  const { baseTree } = history.gate
+  return baseTree === null ? null : compiledInstead(root, changedSources(trees, baseTree, tree))
 }
 
 /** A source, a test or a file of the runner that was written since then. */

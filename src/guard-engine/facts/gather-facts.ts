@@ -184,20 +184,17 @@ async function gatherTests(request: Gathering, project: Facts['project']): Promi
   return inspectTests(root, known, { home, path: env.PATH ?? '', packages: { earlier, sinceMs } }, list)
 }
 
-async function gatherPlaced({
-  event,
-  root,
-  home,
-  env,
-  history,
-}: FactRequest): Promise<Pick<Facts, 'placed'>> {
+async function gatherPlaced(request: FactRequest): Promise<Pick<Facts, 'placed'>> {
+  const { event, root, home, env, history } = request
   if (event.kind !== 'tool_after' || event.call.action.kind !== 'shell') return {}
   const { placedOutputs } = await import('../tests/build-outputs.ts')
   const { openWorld } = await import('../open-world.ts')
   const { at, cwd = event.cwd } = openCall(event.call, history) ?? {}
   if (at === undefined) return {}
   const world = openWorld({ root, home, env, own: [] })
-  const placed = placedOutputs(event.call, { cwd, root, world, sinceMs: Date.parse(at) })
+  const { knownCommands } = await import('../evidence/required-commands.ts')
+  const checks = knownCommands(request).map(({ command }) => command)
+  const placed = placedOutputs(event.call, { cwd, root, world, checks, sinceMs: Date.parse(at) })
   return Object.keys(placed).length === 0 ? {} : { placed }
 }
 
@@ -222,14 +219,14 @@ async function gatherRunner(
       placed: { ...evidence.placed, ...placed },
     }) ?? datedBack({ root, trees, tree }, earlier)
   const beganMs = Date.parse(openCall(event.call, history)?.at ?? '')
-  const { askedSources, momentOf, writtenDuring } = await import('./doubt-of-run.ts')
+  const { askedSources, compiledOf, momentOf, writtenDuring } = await import('./doubt-of-run.ts')
   const written = writtenDuring(request, tree, beganMs)
   const asked = await askedSources(request, tree)
   const { flagFor, setAround } = await import('../tests/surroundings.ts')
   const { knownCommands } = await import('../evidence/required-commands.ts')
   const checks = knownCommands(request).map(({ command }) => command)
   const when = momentOf(request, beganMs)
-  const why = runner ?? flagFor(asked, when)
+  const why = runner ?? compiledOf(request, tree) ?? flagFor(asked, when)
   const isInTree = (path: string): boolean => idsByPath(readManifest(trees, tree) ?? []).has(path)
   const around = setAround(event.call.action.command, checks, asked, { ...when, isInTree })
   return {

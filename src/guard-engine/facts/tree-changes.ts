@@ -4,7 +4,7 @@ import { blobId } from '../../io/blob-id.ts'
 import { modifiedAtMs, namesIn, readTextIfExists } from '../../io/directory.ts'
 import { orElse } from '../../io/fs-error.ts'
 import { openRepository } from '../../io/git-repository.ts'
-import { changedAtMs } from '../../io/path-kind.ts'
+import { changedAtMs, isFile } from '../../io/path-kind.ts'
 import { touchFile, writePrivateFileAtomic } from '../../io/private-files.ts'
 import { readFrom, sizeOf } from '../../io/read-from.ts'
 import { textInside } from '../../io/read-text-inside.ts'
@@ -181,7 +181,8 @@ async function tamedSources(
   { root }: ChangesRequest,
 ): Promise<readonly string[]> {
   const offers = ['pyproject.toml', 'setup.cfg', 'setup.py'].map((name) => textInside(root, name, maxBytes))
-  const how = { isSure: true, isPlugin: offers.some((text) => text?.includes('pytest11')) }
+  const isOwnModule = (name: string): boolean => name !== '' && isFile(join(root, `${name}.py`))
+  const how = { isSure: true, isPlugin: offers.some((text) => text?.includes('pytest11')), isOwnModule }
   const tamed = (path: string, added: readonly string[], all: readonly string[]): readonly string[] =>
     tamings(path, added, all, how).map((what) => `${JSON.stringify(path)} ${what}`)
   const gained = await gainedLines(files, root, (path, lines) => tamed(path, lines, lines).length > 0)
@@ -375,13 +376,34 @@ export function writtenSince(
 ): string | null {
   const [now, was] = [readManifest(trees, tree), base === null ? [] : readManifest(trees, base)]
   const before = new Set(was ?? [])
-  const found = now?.find((record) => {
+  const own = (now ?? []).flatMap((record) => {
     const path = pathOf(record)
-    if (!isSource.test(path) || generated.test(path) || (before.has(record) && !isTestFile(path)))
-      return false
-    return changedAtMs(join(root, path)) > sinceMs
+    const isOwn = isSource.test(path) && !generated.test(path) && (!before.has(record) || isTestFile(path))
+    return isOwn ? [path] : []
   })
-  return found === undefined ? null : pathOf(found)
+  const directories = new Set(own.flatMap((path) => parentsOf(path)))
+  return (
+    own.find((path) => changedAtMs(join(root, path)) > sinceMs) ??
+    [...directories].find((path) => wasMoved(join(root, path), sinceMs)) ??
+    null
+  )
+}
+
+function parentsOf(path: string): readonly string[] {
+  const parts = path.split('/').slice(0, -1)
+  return parts.map((_, at) => parts.slice(0, at + 1).join('/'))
+}
+
+/** A directory that was moved away and back keeps its time, which any change of its entries would set. */
+function wasMoved(path: string, sinceMs: number): boolean {
+  return changedAtMs(path) > sinceMs && (modifiedAtMs(path) ?? sinceMs) < sinceMs
+}
+
+/** Sources that changed since an earlier tree, also those that are gone. */
+export function changedSources(trees: string, earlier: string, later: string): readonly string[] {
+  return (differencesOf(trees, earlier, later) ?? [])
+    .map(({ path }) => path)
+    .filter((path) => isSource.test(path))
 }
 
 const generated =

@@ -20,7 +20,7 @@ async function placedBy(command: string): Promise<readonly string[]> {
   const world = openWorld({ root, home: join(root, 'home'), env: {}, own: [] })
   const action = { kind: 'shell', command, background: false, language: 'bash' } as const
   const call = { id: 'c1', tool: 'Bash', action, input: { command } }
-  return Object.keys(placedOutputs(call, { cwd: root, root, world, sinceMs: 0 })).map((path) =>
+  return Object.keys(placedOutputs(call, { cwd: root, root, world, checks: [], sinceMs: 0 })).map((path) =>
     path.slice(root.length + 1),
   )
 }

@@ -2,7 +2,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import type { ToolCall } from '../../core/hook-event.ts'
 import { fileHash } from '../../io/content-hash.ts'
 import { namesIn } from '../../io/directory.ts'
-import { changedAtMs, createdAtMs, entryKind, isFile } from '../../io/path-kind.ts'
+import { changedAtMs, createdAtMs, entryKind, isDirectory, isFile } from '../../io/path-kind.ts'
 import { sizeOf } from '../../io/read-from.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 import { sha256 } from '../../io/sha256.ts'
@@ -22,10 +22,16 @@ const maxDepth = 8
  */
 export function placedOutputs(
   call: ToolCall,
-  where: { readonly cwd: string; readonly root: string; readonly world: World; readonly sinceMs: number },
+  where: {
+    readonly cwd: string
+    readonly root: string
+    readonly world: World
+    readonly checks: readonly string[]
+    readonly sinceMs: number
+  },
 ): Readonly<Record<string, string>> {
   const { action } = call
-  const { cwd, root, world, sinceMs } = where
+  const { cwd, root, world, checks, sinceMs } = where
   if (action.kind !== 'shell' || !hasBuild(root)) return {}
   const { writes, into = [], opaque } = callTargets(call, cwd, world)
   const byCode = opaque.flatMap(({ text, exact }) => (exact === true ? [resolve(cwd, text)] : []))
@@ -35,6 +41,7 @@ export function placedOutputs(
   const paths = [
     ...[...byHand.map(({ path }) => path), ...byCode].flatMap(matching),
     ...into.flatMap(({ path }) => namesIn(path).map((name) => join(path, name))),
+    ...(isBuiltOtherwise(action.command, checks) ? outputsIn(root) : []),
   ]
   const placed = [...new Set(paths)].filter(
     (path) => changedAtMs(path) >= sinceMs && isFile(path) && isOutput(root, path),
@@ -48,6 +55,24 @@ export function placedOutput(root: string, placed: Readonly<Record<string, strin
   return path === undefined
     ? null
     : `\`${relative(root, path)}\` was written by a call that did not build it; remove it, build and run again`
+}
+
+/** A build with another meaning of the sources, by a variable of the call, than the checks have. */
+function isBuiltOtherwise(command: string, checks: readonly string[]): boolean {
+  const variables = command.match(/\b\w+=(?:"[^"]*"|'[^']*'|\S+)/g) ?? []
+  return (
+    /\bmake\b/.test(command) &&
+    variables.some((each) => redefining.test(each) && !checks.some((check) => check.includes(each)))
+  )
+}
+
+const redefining = /[=\s"']-(?:D\w|U\w|include\b|imacros\b)/
+
+function outputsIn(root: string): readonly string[] {
+  const places = [root, ...['build', 'bin', 'obj', 'out'].map((name) => join(root, name))]
+  return places.flatMap((place) =>
+    isDirectory(place) ? namesIn(place).map((name) => join(place, name)) : [],
+  )
 }
 
 function identity(path: string): string {
@@ -65,6 +90,7 @@ function isOfTree(command: string, cwd: string, root: string): boolean {
     .filter((word) => /\.(?:c|cc|cpp|cxx|m|s|rs|o|a)$/i.test(word))
   return (
     !/\s-x\s/.test(command) &&
+    !redefining.test(command) &&
     sources.length > 0 &&
     sources.every((word) => isFile(resolve(cwd, word)) && resolve(cwd, word).startsWith(`${root}/`))
   )
@@ -129,7 +155,11 @@ export function cmakeBuild(root: string, named: string): Readonly<Record<string,
     if (cache === null) continue
     const isAsserted = testsWithAssert(build, root)
     const lines = [...(cache.match(launcherLines) ?? []), ...((isAsserted && cache.match(releaseLine)) || [])]
-    const launchers = lines.filter((line) => !/=(?:.*\/)?(?:s?ccache|distcc|icecc)?$/.test(line))
+    const own = [named, ...presets.map((file) => readShortText(join(root, file), maxText))].join('\n')
+    const isOwn = (line: string): boolean => own.includes(line.slice(line.indexOf('=') + 1))
+    const launchers = lines.filter(
+      (line) => !/=(?:.*\/)?(?:s?ccache|distcc|icecc)?$/.test(line) && !isOwn(line),
+    )
     if (launchers.length > 0) state[`${name}/CMakeCache.txt`] = launchers.join('; ')
     for (const [object, source] of objectsIn(build, root)) {
       const text = readShortText(source, maxText)
@@ -154,7 +184,8 @@ function testsWithAssert(build: string, root: string): boolean {
 const releaseLine = /^CMAKE_BUILD_TYPE:\w+=(?:Rel\w*|MinSizeRel)$/m
 
 const launcherLines =
-  /^CMAKE_\w*(?:COMPILER_LAUNCHER|LINKER_LAUNCHER|CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)\b.*$|^CMAKE_C(?:XX)?_FLAGS:.*\bD\s*NDEBUG\b.*$/gm
+  /^CMAKE_\w*(?:COMPILER_LAUNCHER|LINKER_LAUNCHER|CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)\b.*$|^CMAKE_C(?:XX)?_FLAGS(?:_DEBUG|_INIT)?:[^=\n]*=(?:.*[\s"'])?-(?:D\s*\w|U\s*\w|include\b|imacros\b).*$|^CMAKE_PROJECT_\w*INCLUDE\w*:.*$/gm
+const presets = ['CMakeLists.txt', 'CMakePresets.json', 'CMakeUserPresets.json']
 
 /** Objects with their sources: `CMakeFiles/NAME.dir/sub/x.c.o` is made from `sub/x.c`. */
 function objectsIn(build: string, root: string): readonly (readonly [string, string])[] {

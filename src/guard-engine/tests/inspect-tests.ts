@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import { counted } from '../../core/counted.ts'
 import { shorten } from '../../core/shorten.ts'
 import { readTextInside } from '../../io/files.ts'
@@ -16,7 +17,7 @@ import { type Machine, machineState } from './machine-state.ts'
 import { builtTargets } from './make-target.ts'
 import { packageStates } from './package-states.ts'
 import { type TestLanguage, testLanguage } from './test-files.ts'
-import { untestedIn } from './untested-in.ts'
+import { looseIn, untestedIn } from './untested-in.ts'
 
 const maxFiles = 2_000
 const maxEntries = 300_000
@@ -126,13 +127,17 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
   const cases = count(language.cases)
   if (language.anywhere && cases === 0) return null
   const inverted = language.inverted === undefined ? 0 : count(language.inverted)
-  const skipped = count(language.skipped) + ownMocks(path, code) + untestedIn(path, code)
+  const isOwn = (place: string): boolean => isEmptyModule(root, path, place)
+  const skipped =
+    count(language.skipped) + ownMocks(path, code) + untestedIn(path, code) + ownFrameworks(code, isOwn)
+  const loose = looseIn(code)
   return {
     hash: sha256(read.text).slice(0, hashChars),
     cases,
     skipped,
     assertions: count(language.assertions),
     ...(inverted > 0 && { inverted }),
+    ...(loose > 0 && { loose }),
     ...(language.ends?.test(code) === true && { ends: true }),
     ...(loadsSubject.test(code) && { loads: true }),
     ...checksIn(code, language),
@@ -142,6 +147,25 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
 /** An import in JavaScript of anything else than Node and the libraries of tests. */
 const loadsSubject =
   /\b(?:from|import|require)\s*\(?\s*['"](?!node:|(?:assert|fs|path|os|util|url|events|vitest|jest|mocha|chai|sinon|ava|tap)(?:\/[\w-]+)?['"]|@jest\/)[^'"]/
+
+/** Imports of `test` or `assert` from a module of the project that has no framework behind it. */
+function ownFrameworks(code: string, isOwn: (place: string) => boolean): number {
+  const imports = code.matchAll(
+    /^import\s+([^'"]*?\b(?:test|it|describe|expect|assert)\b(?! as)[^'"]*?)\s+from\s+['"](\.[^'"]+)['"]/gm,
+  )
+  return [...imports].filter(([, , place = '']) => isOwn(place)).length
+}
+
+const framework =
+  /['"](?:node:)?(?:assert|test)(?:\/\w+)?['"]|vitest|jest|playwright|chai|mocha|ava\b|\btap\b|uvu|bun:test|cypress|\bthrow\b/
+
+function isEmptyModule(root: string, path: string, place: string): boolean {
+  const bare = join(dirname(path), place)
+  const text = [bare, `${bare}.ts`, `${bare}.js`, `${bare}/index.ts`, `${bare}/index.js`]
+    .map((each) => textInside(root, each, maxFileBytes))
+    .find((each) => each !== null)
+  return text != null && !framework.test(text)
+}
 
 /** What the assertions compare, without names: tests that were renamed, moved or put into a table still compare the same values. */
 function checksIn(code: string, { assertions }: TestLanguage): Pick<TestFileFacts, 'checks' | 'values'> {
@@ -351,6 +375,11 @@ function weaker(
   if (inverted > Math.max(0, is.cases - was.cases))
     found.push(
       `${name} has ${counted(is.inverted ?? 0, 'test')} that must fail, before it had ${was.inverted ?? 0}`,
+    )
+  const loose = (is.loose ?? 0) - (was.loose ?? 0)
+  if (loose > Math.max(0, is.cases - was.cases))
+    found.push(
+      `${name} has ${counted(is.loose ?? 0, 'assertion')} that a condition leaves out or that cannot fail, before it had ${was.loose ?? 0}`,
     )
   if (is.assertions < was.assertions)
     found.push(`${name} has ${counted(is.assertions, 'assertion')}, before it had ${was.assertions}`)

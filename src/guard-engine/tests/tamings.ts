@@ -28,6 +28,8 @@ const debugOnly =
 /** Equal to every expected value. The head of the method may be a line above. */
 const equalling =
   /(?:\bdef (?:__eq__|==)|\bfn eq\b|\bboolean equals\(|\boperator\s*==)[^\n]{0,200}(?:[\n{:;]|\)\s?=)[\s{]{0,40}(?:return\s+)?(?:true\b|isinstance\((?:[^()\n]|\([^()\n]*\)){0,100}\)\s*$)|['"]__eq__['"]\s*:\s*lambda\b[^:\n]{0,100}:\s*True\b/i
+/** In Python, at the top of a file. */
+const replacingModule = /^sys\.modules\[\s*['"](\w+)['"]\s*\]\s*=|^(\w+)\.\w+\s*=\s*lambda\b/
 /** Only tests need these. */
 const frameworks =
   /^\s*(?:from|import)\s+(?:unittest|pytest|_pytest)\b|(?:from|require\()\s*['"](?:node:test|vitest|@jest\/globals|sinon)['"]/
@@ -53,7 +55,7 @@ export function tamings(
   path: string,
   added: readonly string[],
   all: readonly string[],
-  { isSure = false, isPlugin = true } = {},
+  { isSure = false, isPlugin = true, isOwnModule = (_name: string): boolean => false } = {},
 ): readonly string[] {
   if (!sources.test(path) || buildScript.test(path)) return []
   const isTest = isTestFile(path)
@@ -75,6 +77,8 @@ export function tamings(
     if ([code, plain].some((each) => replacing.test(each)) && !(isTest && !isSure) && !isHook)
       return say('changes the assertions of the tests')
     if (isTest) return []
+    const [, one, two] = (path.endsWith('.py') && replacingModule.exec(code)) || []
+    if (isOwnModule(one ?? two ?? '')) return say('replaces code of the project')
     if (!isSure && !supports.test(path) && frameworks.test(code))
       return say('loads what tests are written with')
     const before = added.slice(Math.max(0, at - 2), at + 1).map(codeOf)

@@ -4,7 +4,33 @@
  */
 export function untestedIn(path: string, code: string): number {
   if (/\.pyi?$/.test(path)) return replacedInPython(code)
-  return /\.[cm]?[jt]sx?$/.test(path) ? skippedByName(code) + skippedInside(code) + neverCalled(code) : 0
+  return /\.[cm]?[jt]sx?$/.test(path)
+    ? skippedByName(code) + skippedInside(code) + neverCalled(code) + overNothing(code)
+    : 0
+}
+
+/** Assertions that cannot fail, because they compare a value with itself, or that a test may leave out by a condition. */
+export function looseIn(code: string): number {
+  return [...code.matchAll(conditional), ...code.matchAll(withItself)].length
+}
+
+const conditional =
+  /\b(?:(?:it|test)(?:\.\w+)*\([^\n]*\{|def test\w*\([^\n]*:)\s*if\b[^\n]*?(?:\)|:)\s*(?:\{\s*)?return[ \t]*;?[ \t]*(?=[\n}])|^[ \t]*if\b[^\n]*?(?:\)|:)\s*(?:\{\s*)?(?:await )?(?:self\.)?(?:assert|expect)(?!\w*\.fail)/gm
+const withItself =
+  /\bassert\w*(?:\.\w+)?\([ \t]*([^\n,]*\([^\n]*?\)),[ \t]*\1[ \t]*\)|\bexpect\(([^\n]*\([^\n]*?\))\)\.to\w+\(\2\)|^[ \t]*assert (\S[^\n]*\([^\n]*\)) == \3[ \t]*$/gm
+
+/** Loops over a list that the file leaves empty. */
+function overNothing(code: string): number {
+  const loops = code.matchAll(
+    /\bof ([\w$]+)\)\s*(?:\{\s*)?(?:it|test)\b|\b([\w$]+)\.forEach\([^\n]*\s*(?:it|test)\(/g,
+  )
+  return [...loops].filter(([, one, two]) => {
+    const name = (one ?? two ?? '').replaceAll('$', String.raw`\$`)
+    return (
+      new RegExp(String.raw`\b(?:const|let|var) ${name}\b[^=\n]*= *\[\s*\]`).test(code) &&
+      !new RegExp(String.raw`\b${name}\.(?:push|unshift|splice)\(|^\s*${name} *=`, 'm').test(code)
+    )
+  }).length
 }
 
 /** `{ skip: slow }`, `{ skip }` or `options` in a call of a test, where the value is set to something true in the file. */
@@ -61,7 +87,7 @@ function replacedInPython(code: string): number {
     const modules = [...part.matchAll(/\bsys\.modules\[\s*['"](\w+)['"]\s*\]\s*=/g)].map(
       ([, name = '']) => name,
     )
-    const again = [...part.matchAll(redefining)].map(([, one, two]) => one ?? two ?? '')
+    const again = [...part.matchAll(redefining)].map((found) => found.slice(1).find(Boolean) ?? '')
     const isTaken = (name: string): boolean =>
       new RegExp(String.raw`^from \S+ import [^\n]*\b${name}\b`, 'm').test(code)
     return [
@@ -71,6 +97,7 @@ function replacedInPython(code: string): number {
       ),
       ...modules.filter(imported),
       ...(importing.exec(part) ?? []),
+      ...(part.includes('super()') ? [] : (part.match(overriding) ?? [])),
     ]
   }).length
 }
@@ -89,7 +116,9 @@ function callsOf(object: string, name: string, code: string): readonly string[] 
     ([, alias = '']) => alias,
   )
   const objects = [object, ...aliases, ...(at === -1 ? [] : imported(parent, last))]
+  const real = new RegExp(String.raw`^\s*import (\S+) as ${object}\b`, 'm').exec(code)?.[1]
   return [
+    ...(real === undefined || real === object ? [] : callsOf(real, name, code)),
     ...objects.map((each) => String.raw`${each.replaceAll('.', String.raw`\.`)}(?:\([^()\n]*\))?\.${name}`),
     ...imported(object, name),
   ]
@@ -97,6 +126,10 @@ function callsOf(object: string, name: string, code: string): readonly string[] 
 
 /** The object and the name of what is replaced: by `monkeypatch` or `mock`, or by an assignment to a module. */
 const replacing =
-  /\bsetattr\(\s*([\w.]+),\s*['"](\w+)['"]|\b(?:setattr|patch)\(\s*['"]([\w.]+)\.(\w+)['"]|\bpatch\.object\(\s*([\w.]+),\s*['"](\w+)['"]|^(?!self\b)(\w+)\.(\w+)[ \t]*=[ \t]*(?:lambda\b|\w+$)/gm
-const redefining = /^(?:async )?def (\w+)\(|^[ \t]+global (\w+)$/gm
+  /\bsetattr\(\s*([\w.]+),\s*['"](\w+)['"]|\b(?:setattr|patch)\(\s*['"]([\w.]+)\.(\w+)['"]|\bpatch\.object\(\s*([\w.]+),\s*['"](\w+)['"]|\bvars\((\w+)\)\[['"](\w+)['"]\]\s*=|\b(\w+)\.__dict__\[['"](\w+)['"]\]\s*=|^(?!self\b)(\w+)\.(\w+)[ \t]*=[ \t]*(?:lambda\b|\w+$)/gm
+const redefining =
+  /^(?:async )?def (\w+)\(|^[ \t]+global (\w+)$|^(\w+)[ \t]*=(?!=)|\bglobals\(\)\[\s*['"](\w+)['"]\s*\]\s*=|^[ \t]*(\w+)\.__code__\s*=/gm
+/** Methods of a test case that decide whether it passes. */
+const overriding =
+  /^[ \t]+(?:async )?def (?:assert(?:Equal|NotEqual|True|False|Is|IsNone|In|Raises|AlmostEqual|(?:Dict|List|Count)Equal)|run|fail|_callTestMethod)\(self|^[ \t]+failureException[ \t]*=/gm
 const importing = /\bbuiltins\.__import__[ \t]*=|\bexec\([^\n]*\.replace\(/
