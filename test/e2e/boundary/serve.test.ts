@@ -58,6 +58,12 @@ describe('a program behind a scripted model', () => {
     expect(ran.stderr).toBe('Hello from the file.\n')
   })
 
+  test('that was interrupted leaves its exit code', async () => {
+    using project = scripted()
+    const ran = await runGantry(project, [...serve, '--', ...client('--exit', '130', 'hi')])
+    expect(ran.code).toBe(130)
+  })
+
   test('that fails makes it fail, and its exit code is shown', async () => {
     using project = scripted()
     const ran = await runGantry(project, [...serve, '--', ...client('--exit', '7', 'hi')])
