@@ -120,10 +120,13 @@ function isNamed(path: string, text: string): boolean {
   return new RegExp(`(?<![\\w.-])${stem}(?![\\w-])`).test(text)
 }
 
-/** Whether a name that old tests use is gone from the sources, and from the tests. */
+/** Whether a name that old tests use is gone from the sources, and from the tests but for an alias. */
 function losesName(before: string, after: string, was: string, is: string): boolean {
   const [old, left, used, now] = [before, after, was, is].map(namesIn)
-  return [...(old ?? [])].some((word) => !left?.has(word) && used?.has(word) && !now?.has(word))
+  const aliases = new Set([...is.matchAll(/\bas\s+(\w+)/g)].map(([, name]) => name))
+  return [...(old ?? [])].some(
+    (word) => !left?.has(word) && used?.has(word) && (!now?.has(word) || aliases.has(word)),
+  )
 }
 
 function namesIn(text: string): ReadonlySet<string> {
