@@ -141,6 +141,8 @@ export function isHarmlessAssignment(text: string, free = false): boolean {
     return /^(?:TE?MP(?:DIR)?|[A-Z]|\w*(?:LOG|OUT|FILE)|[a-z]+)$/.test(name)
   if (name === 'PYTHONPATH') return value.split(':').every(isOwnPlace)
   if (name === 'NODE_OPTIONS') return harmlessNode.test(value)
+  // A number, in a variable of the script.
+  if (value === '$?') return /^[a-z]/.test(name)
   // Without it, files that use C are left out.
   if (name === 'CGO_ENABLED') return value === '1'
   if (Object.hasOwn(harmlessValues, name)) return harmlessValues[name]?.test(value) === true

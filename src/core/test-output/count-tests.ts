@@ -84,7 +84,7 @@ const patterns: readonly RegExp[] = [
   /^\s*FAIL[ \t]+(?!\S+ \[)(\S.*?)(?: \(.*\))?$/gm,
   /^\s*● (.+ › .+?)$/gm,
   // node:test, Vitest, AVA
-  /^\s*[×✗✖✘] (?!failing tests:)(.+?)(?: \(?[\d.]+ ?m?s\)?)?$/gm,
+  /^\s*[×✗✖✘] (?!failing tests:|\d+ problems? \()(.+?)(?: \(?[\d.]+ ?m?s\)?)?$/gm,
   // TAP, bats
   /^\s*not ok \d+ -? ?(.+?)(?: # .*)?$/gm,
   // Mocha, PHPUnit, ExUnit

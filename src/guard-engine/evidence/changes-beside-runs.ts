@@ -38,7 +38,7 @@ export function changesBesideRuns(
   return {
     during: during === undefined ? null : (during.name?.text ?? 'a redirection').slice(0, 40),
     earlier: found.length === 0 && before.some((command) => mayChangeFiles(command, () => false)),
-    later: found.length > 0,
+    later: isLater,
   }
 }
 
@@ -53,18 +53,22 @@ export function mayOutlast(text: string): boolean {
 const lasting =
   /(?:^|[^&>|])&(?![&>\d])|[<>]\(|\b(?:nohup|setsid|disown|daemon\w*|Popen|spawn\w*|fork|detached|at|batch|tmux|screen|systemd-run|crontab|coproc|trap|docker|podman|subprocess|child_process|multiprocessing|[Tt]hread\w*)\b|os\.system/
 
-/** The commands of `run && a && b` that start only when the runs have succeeded. */
-function startedAfter(script: ParsedScript, isWanted: (command: Command) => boolean): readonly Command[] {
-  const chain = script.commands.at(-1)
-  if (chain?.command.type !== 'AndOr' || chain.background === true) return []
-  const { commands, operators } = chain.command
-  if (operators.some((operator) => operator !== '&&')) return []
-  const last = commands.findLastIndex((node) => {
-    const parts = node.type === 'Pipeline' ? node.commands : [node]
-    return parts.some((part) => part.type === 'Command' && isWanted(part))
-  })
-  const rest = last === -1 ? [] : commands.slice(last + 1)
-  return rest.flatMap((node) => simpleCommandsIn(node))
+/** The commands of `run && a; b` that start only when the runs have ended, those of the chain only if they succeeded. */
+function startedAfter(
+  { commands: statements }: ParsedScript,
+  isWanted: (command: Command) => boolean,
+): readonly Command[] {
+  const at = statements.findLastIndex(({ command }) => simpleCommandsIn(command).some(isWanted))
+  const own = statements[at]?.command
+  if (own === undefined || statements.slice(0, at + 1).some(({ background }) => background === true))
+    return []
+  const { commands, operators } = own.type === 'AndOr' ? own : { commands: [own], operators: [] }
+  const isChain = operators.every((operator) => operator === '&&')
+  const last = commands.findLastIndex((node) => simpleCommandsIn(node).some(isWanted))
+  const rest = isChain ? commands.slice(last + 1) : []
+  return [...rest, ...statements.slice(at + 1).map(({ command }) => command)].flatMap((node) =>
+    simpleCommandsIn(node),
+  )
 }
 
 /** Of the commands before the first run, those that only make, move or remove files and print nothing. */

@@ -62,6 +62,10 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
   const script = unrollLoops(
     written
       .replaceAll(namedByShell, '$1')
+      .replaceAll(
+        new RegExp(String.raw`(?<=\bPYTHONPATH=\S*)${RegExp.escape(given.root)}(?![\w.-])`, 'g'),
+        '.',
+      )
       .replaceAll(keptStatus, '$2; $3=$?; echo')
       .replaceAll(printedLater, '{ $2\n} | cat')
       .replaceAll(namedRoot, 'cd "$$(git rev-parse --show-toplevel)$2"')
@@ -128,7 +132,7 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
     return { ...item, why: item.why ?? doubt, ...by, ...(starts !== null && { starts }) }
   })
   const { during, earlier, later } = changesBesideRuns(parsed, script, { isRun: isWanted, place })
-  const runs = settled(during === null ? found : found.map((run) => sharing(run, during)))
+  const runs = settled(during === null ? found : found.map((run) => sharing(run, during, later)))
   const counted = new Set(found.filter(({ why }) => why?.kind !== 'other').map((run) => run.wanted))
   return {
     runs,
@@ -492,9 +496,12 @@ function isKnownRunner(words: readonly string[], place: RunPlace, depth = 0): bo
   return last !== null && isKnownRunner(simpleCommand(last).words, place, depth + 1)
 }
 
-function sharing(run: FoundRun, other: string): FoundRun {
+/** What changes files before a run and after it may have put them back: then not even its output shows on which files it ran. */
+function sharing(run: FoundRun, other: string, isLater: boolean): FoundRun {
   const text = `shares its call with \`${other}\`, which may change files while it runs; run it by itself`
-  return run.why === null ? { ...run, why: { kind: 'changed', isMixed: true, text } } : run
+  const { byOutput, byStatus, ...rest } = run
+  const isShown = run.why === null || (isLater && (byOutput !== undefined || byStatus !== undefined))
+  return isShown ? { ...rest, why: { kind: 'changed', isMixed: true, text } } : run
 }
 
 function unreadable(script: string, declared: readonly DeclaredCommand[], place: RunPlace): FoundRuns {

@@ -197,6 +197,7 @@ export function isDivided(command: string, read: CoveragePlace['read']): boolean
 }
 
 const maxPackages = 300
+const manifest = /\/(?:Cargo\.toml|pom\.xml)$/
 
 /** Checks of packages that a call may run: the concluded checks of the root, in the packages that it names. */
 export function packageChecksIn(
@@ -212,7 +213,7 @@ export function packageChecksIn(
     .map(withoutOthers)
   const places = cwd?.startsWith(`${root}/`) ? [cwd.slice(root.length + 1)] : []
   const below = (word: string): string => (word.startsWith(`${root}/`) ? word.slice(root.length + 1) : word)
-  const named = new Set([...places, ...words.map((word) => pathOf(below(word)))])
+  const named = new Set([...places, ...words.map((word) => pathOf(below(word.replace(manifest, ''))))])
   // The task of a part may start it too.
   const ofParts = divided.flatMap(({ command }) => partsInPackages(command, read) ?? [])
   const inParts = new Set(ofParts.map(({ directory }) => directory))

@@ -1,10 +1,10 @@
 import { isAbsolute, join } from 'node:path'
 import { namesIn } from '../../io/directory.ts'
-import { openRepository } from '../../io/git-repository.ts'
+import { type GitRepository, openRepository } from '../../io/git-repository.ts'
 import { changedAtMs } from '../../io/path-kind.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 import type { BranchFacts, PutAwayWork } from '../contract.ts'
-import { documentationMatcher } from '../gate/change-influence.ts'
+import { documentationMatcher, onlyCommentsChanged } from '../gate/change-influence.ts'
 import { planCommandSource, stashRef } from '../project/command-sources.ts'
 import {
   type ChangesRequest,
@@ -13,6 +13,7 @@ import {
   pathOf,
   readManifest,
   recordsIn,
+  textOf,
 } from './tree-changes.ts'
 
 export interface BranchRequest extends Pick<ChangesRequest, 'root' | 'trees' | 'documentation'> {
@@ -103,7 +104,7 @@ export async function readBranches(request: BranchRequest): Promise<BranchFacts 
     ...(await codeOf(kept, others, work)),
     ...(await codeOf(givenUp, [...others, '--all'], work)),
   ])
-  const judged: Judged = { ...request, lines, records, code }
+  const judged: Judged = { ...request, repository, lines, records, code }
   const unverified: PutAwayWork[] = []
   for (const tip of tips.filter(({ commit, branch }) => branch === stashRef || code.has(commit))) {
     if (unverified.length >= maxUnverified) break
@@ -296,6 +297,7 @@ function leftAs(here: readonly Move[]): ReadonlyMap<string, 'detached' | 'given 
 }
 
 interface Judged extends BranchRequest {
+  readonly repository: GitRepository
   readonly lines: Lines
   readonly records: Lines
   /** By commit. */
@@ -305,7 +307,7 @@ interface Judged extends BranchRequest {
 /** A file of code that is not in the current tree as it is in this commit, if no green run has seen the commit; else null. */
 async function unverifiedFile(
   { commit, branch }: Tip,
-  { tree, trees, verified, lines, records, code }: Judged,
+  { tree, trees, verified, documentation, repository, lines, records, code }: Judged,
 ): Promise<string | null> {
   const now = idsByPath(readManifest(trees, tree ?? '') ?? [])
   if (branch === stashRef) {
@@ -320,13 +322,29 @@ async function unverifiedFile(
   const listed = await records('ls-tree', '-r', '-z', commit)
   const ids = new Map(listed.map((record) => [pathOf(record), idOf(record)]))
   const lost = code.get(commit)?.find((path) => ids.get(path) !== now.get(path))
-  const isSeen = verified.some((green) => {
+  if (lost === undefined) return null
+  const isDocumentation = documentationMatcher(documentation)
+  for (const green of verified) {
     const files = idsByPath(readManifest(trees, green) ?? [])
     // The plan is recorded in another form.
-    return [...ids].every(([path, id]) => path === planCommandSource || files.get(path) === id)
-  })
-  return lost === undefined || isSeen ? null : lost
+    const others = [...ids].filter(
+      ([path, id]) => path !== planCommandSource && files.get(path) !== id && !isDocumentation(path),
+    )
+    if (others.length > maxCompared) continue
+    const same = await Promise.all(
+      others.map(async ([path, id]) => {
+        const [was, is] = await Promise.all(
+          [files.get(path), id].map((each) => (each ? textOf(each, trees, repository) : null)),
+        )
+        return was != null && is != null && onlyCommentsChanged(path, was, is)
+      }),
+    )
+    if (!same.includes(false)) return null
+  }
+  return lost
 }
+
+const maxCompared = 20
 
 const maxStashed = 50
 

@@ -3,7 +3,7 @@ import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { blobId } from '../../io/blob-id.ts'
 import { modifiedAtMs, namesIn, readTextIfExists } from '../../io/directory.ts'
 import { orElse } from '../../io/fs-error.ts'
-import { openRepository } from '../../io/git-repository.ts'
+import { type GitRepository, openRepository } from '../../io/git-repository.ts'
 import { changedAtMs, isFile } from '../../io/path-kind.ts'
 import { touchFile, writePrivateFileAtomic } from '../../io/private-files.ts'
 import { readFrom, sizeOf } from '../../io/read-from.ts'
@@ -64,6 +64,8 @@ export async function treeChanges(request: ChangesRequest): Promise<Readonly<Rec
   const now = filesOf(request.tree)
   if (now === null) return {}
   const packages = projectPackages(request, now)
+  const [first] = request.earlier
+  const base = idsByPath(first === undefined ? now : (filesOf(first) ?? now))
   const found: Record<string, TreeChange> = {}
   for (const earlier of new Set(request.earlier)) {
     const before = filesOf(earlier)
@@ -72,7 +74,12 @@ export async function treeChanges(request: ChangesRequest): Promise<Readonly<Rec
     const change = await changeBetween(files, request, packages)
     // Only what the whole change did to the tests is reported.
     const tamed = earlier === request.earlier[0] ? await tamedSources(files, request) : []
-    found[earlier] = tamed.length === 0 ? change : { ...change, tamed }
+    const isTidied = files.every(({ path, after }) => after === null && !base.has(path))
+    found[earlier] = {
+      ...change,
+      ...(tamed.length > 0 && { tamed }),
+      ...(isTidied && files.length > 0 && { isTidied }),
+    }
   }
   for (const [earlier, later] of request.between ?? []) {
     const [was, is] = [filesOf(earlier), filesOf(later)]
@@ -165,14 +172,18 @@ async function changeKinds(
   for (const { path, before, after } of rest) {
     // One file of code is enough to need the checks, so the others are not compared.
     if (repository === null || before === null || after === null) break
-    const known = await repository.run(['cat-file', 'blob', before])
-    const old = known.exitCode === 0 ? known.stdout.toString() : keptSource(trees, before)
-    const text = textInside(root, path, maxBytes)
-    if (old === null || old.length > maxBytes || text === null) break
-    if (!onlyCommentsChanged(path, old, text)) break
+    const [old, text] = [await textOf(before, trees, repository), textInside(root, path, maxBytes)]
+    if (old === null || text === null || !onlyCommentsChanged(path, old, text)) break
     kinds.set(path, 'comments')
   }
   return kinds
+}
+
+/** The text of a file that git or the guard keeps under this id; null when neither does, or when it is long. */
+export async function textOf(id: string, trees: string, repository: GitRepository): Promise<string | null> {
+  const known = await repository.run(['cat-file', 'blob', id])
+  const text = known.exitCode === 0 ? known.stdout.toString() : keptSource(trees, id)
+  return text === null || text.length > maxBytes ? null : text
 }
 
 /** What changed sources do to the tests that load them and did not before. */

@@ -17,7 +17,7 @@ import type {
 import { type CommandStatus, commandStatus, partsOf } from '../evidence/command-status.ts'
 import { whyHollow } from '../evidence/hollow-definition.ts'
 import { requiredCommands } from '../evidence/required-commands.ts'
-import { gitUses, hasTicked, runsOn } from '../history/gate.ts'
+import { gitUses, hasTicked, isGreenRun, runsOn } from '../history/gate.ts'
 import { stashRef } from '../project/command-sources.ts'
 import type { Settings } from '../settings/settings.ts'
 import { movedCommands } from '../tests/inspect-tests.ts'
@@ -198,7 +198,7 @@ export function commandsToVerify(known: {
     const open = required
       .map((each) => inPackages(commandStatus(each, evidence, tree), { evidence, tree, change }))
       .filter((each) => each.kind !== 'green' && oldFailure(each, evidence, history.evidence).length === 0)
-    const unclear = open.filter(({ declared }) => isUnclear(declared, { ...known, tree, evidence }))
+    const unclear = open.filter(({ declared }) => isUnclear(declared, { ...known, tree, evidence, change }))
     const isChecked = open.length < required.length || unclear.length > 0
     const isOurs = (status: CommandStatus): boolean =>
       unclear.includes(status) || (isChecked && isLeftOut(status, known))
@@ -218,14 +218,24 @@ function isUnclear(
     readonly tree: string
     readonly changes?: Facts['changes']
     readonly evidence: Proofs
+    readonly change: TreeChange | null
   },
 ): boolean {
-  const { history, tree, changes, evidence } = at
+  const { history, tree, changes, evidence, change } = at
+  const { unclear = {}, runs = [] } = history.evidence
+  const isSame = (ran: string): boolean =>
+    ran === tree ||
+    changes?.[ran]?.isTidied === true ||
+    changes?.[ran]?.spared[declared.command] !== undefined
   const isOpen = ({ command }: DeclaredCommand): boolean => {
-    const ran = history.evidence.unclear?.[command]
-    return ran !== undefined && (ran === tree || changes?.[ran]?.spared[declared.command] !== undefined)
+    const last = runs.findLast((run) => run.command === command)
+    return (
+      (unclear[command] !== undefined && isSame(unclear[command])) ||
+      (last !== undefined && isGreenRun(last) && isSame(last.treeHash))
+    )
   }
-  const parts = partsOf(declared)
+  const inPlaces = change?.packages?.[declared.command]?.map((command) => ({ ...declared, command }))
+  const parts = inPlaces ?? partsOf(declared)
   const ranInParts =
     parts.some(isOpen) &&
     parts.every((part) => isOpen(part) || commandStatus(part, evidence, tree).kind === 'green')

@@ -329,7 +329,8 @@ function saysNothing(node: Command, shown: Shown, depth = 0): boolean {
   if (name === 'export' && args.length > 0 && args.every((arg) => isHarmlessAssignment(arg, shown.free)))
     return true
   if (/^(?:source|\.)$/.test(name)) return isQuietActivation(args, shown)
-  if (name === 'git' && args[0] === 'commit') return commitsQuietly(args.slice(1), shown)
+  if (name === 'git' && /^(?:commit|checkout|switch|stash)$/.test(args[0] ?? ''))
+    return isQuietGit(args, shown)
   if (!words.every((word) => plainWord.test(word))) return false
   const line = words.join(' ')
   if (assignments.length === 0 && silent.some((pattern) => pattern.test(line))) return true
@@ -381,11 +382,12 @@ const tools =
 const printing =
   / (?:-f|--format|--formatter|--output-format|-c|--config|-o|--output\S*|--showConfig|--print-config|--stdin\S*|--rulesdir|--plugin|--custom-\S+|--msg-template|-h|--help)(?:[ =]|$)/
 
-/** The subject is behind the name of the branch. Hooks of the repository could print anything. */
-function commitsQuietly(args: readonly string[], { look }: Shown): boolean {
-  const isPlain = args.every(
-    (arg, index) => /^-(?:[aqm]+|-quiet|-all)$/.test(arg) || /m$/.test(args[index - 1] ?? ''),
-  )
+/** A subject is behind other words, and names of files behind a tab. Hooks of the repository could print anything. */
+function isQuietGit([verb = '', ...args]: readonly string[], { look }: Shown): boolean {
+  const isPlain =
+    verb === 'commit'
+      ? args.every((arg, at) => /^-(?:[aqm]+|-quiet|-all)$/.test(arg) || /m$/.test(args[at - 1] ?? ''))
+      : args.every((arg) => plainWord.test(arg) && !/^(?:show|list|-p|--patch)$/.test(arg))
   const hooks = look('.git/hooks')?.split('\n') ?? []
   return isPlain && look('.husky') === null && hooks.every((name) => name === '' || name.endsWith('.sample'))
 }
