@@ -24,9 +24,10 @@ export function judgeCode(
   for (const literal of literals) {
     const use = useOf(literal, code)
     if (use === 'write') {
-      const path = literal.value.replace(/^\s*\+?>{1,2}\s*/, '')
+      const home = /expanduser|expand_path/.test(code) ? `${shell.world.home}/` : '~/'
+      const path = literal.value.replace(/^\s*\+?>{1,2}\s*/, '').replace(/^~\//, () => home)
       const removes = /(?:rmtree|\brm\w*|remove\w*|rimraf|delete\w*)\s*\(?\s*$/i.test(
-        code.slice(Math.max(0, literal.start - 40), literal.start),
+        beforeOf(literal, code, 40),
       )
       for (const each of meant(path))
         shell.write(
@@ -84,9 +85,20 @@ const evaluating =
 const running =
   /\bsystem\b|subprocess|popen|\bexec|\bspawn|\bfork\b|child_process|\bqx\b|%x|shell_exec|passthru|proc_open|Deno\.Command|Deno\.run|Bun\.\$|Bun\.spawn|os\.run|\bsh\b|execa|zx|\bcall\b|check_output|Kernel|Open3/i
 
+/** What is written before a string, without functions that only give its path another form. */
+function beforeOf({ start }: Literal, code: string, length: number): string {
+  return code
+    .slice(Math.max(0, start - length), start)
+    .replace(
+      /(?:[\w.]*\b(?:expanduser|abspath|realpath|resolve|normpath|i?glob|fspath)\s*\(\s*[rfbu]*)+$/,
+      '',
+    )
+}
+
 /** What the call around a string would do with it. */
-function useOf({ value, start, end }: Literal, code: string): 'read' | 'write' | 'other' {
-  const before = code.slice(Math.max(0, start - 80), start)
+function useOf(literal: Literal, code: string): 'read' | 'write' | 'other' {
+  const { value, end } = literal
+  const before = beforeOf(literal, code, 80)
   const after = code.slice(end, end + 80)
   if (directWrite.test(before) || methodWrite.test(after)) return 'write'
   if (

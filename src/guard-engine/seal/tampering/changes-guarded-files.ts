@@ -120,6 +120,9 @@ export const patchesGuardedFiles: Tampering = (attempt) => {
     if (at < 0) continue
     const words = run.words.slice(at + 1)
     if (nameOf(run.words[at]) === 'git' && !words.some((word) => word === 'apply' || word === 'am')) continue
+    const place = words.map((word) => /^--directory=(.+)/.exec(word ?? '')?.[1]).find(Boolean)
+    const own = place === undefined ? undefined : attempt.pathsOf(place).map(attempt.match).find(Boolean)?.own
+    if (own !== undefined) return `${own} is protected, and the patch may change it`
     const texts = [attempt.text, ...words.flatMap((word) => (word === null ? [] : textsAt(word, attempt)))]
     for (const path of texts.flatMap(patchedIn)) {
       const found = attempt

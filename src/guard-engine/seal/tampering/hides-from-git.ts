@@ -9,7 +9,8 @@ export const hidesFromGit: Tampering = (attempt) => {
     const at = programAt(run, (name) => name === 'git')
     if (at < 0) continue
     const words = withoutGlobalOptions(run.words.slice(at + 1))
-    const found = blinds(words) ?? sweeps(words, attempt)
+    const isForced = run.words.some((word) => /^clean\.requireForce=(?:false|no|off|0)$/i.test(word ?? ''))
+    const found = blinds(words) ?? sweeps(isForced ? [...words, '--force'] : words, attempt)
     if (found !== null) return found
   }
   return null
@@ -69,7 +70,12 @@ function sweeps(words: Words, attempt: TamperAttempt): string | null {
         ? [given[at + 1] ?? '']
         : [/^(?:-e|--exclude=)(.+)$/.exec(word ?? '')?.[1] ?? ''],
     )
-    const places = named.filter((word) => word !== 'push' && word !== 'save' && !kept.includes(word ?? ''))
+    // `git stash save` takes a message, and no paths.
+    const isMessage = (at: number): boolean =>
+      command === 'stash' && (named.includes('save') || /^-(?:m|-message)$/.test(given[at - 1] ?? ''))
+    const places = given.filter(
+      (word, at) => named.includes(word) && word !== 'push' && !kept.includes(word ?? '') && !isMessage(at),
+    )
     const lost = lostBelow(places.length === 0 ? ['.'] : places, attempt, { ignored, kept })
     return lost === null ? null : `git ${command} would remove ${lost}${spareHint(command, attempt)}`
   }

@@ -8,10 +8,10 @@ import { nameOf, type PossibleRun, programAt, type TamperAttempt, type Tampering
  */
 export const unguardedAgent: Tampering = (attempt) => {
   for (const run of attempt.runs) {
-    if (run.onlyShows) continue
     for (const [agent, nested] of Object.entries(agents)) {
       const renamed = renamedBy(run, nested, attempt)
       if (renamed && !isGuarded(nested, attempt)) return `it would give ${agent} another name`
+      if (run.onlyShows) continue
       const started = startedBy(run, nested, attempt)
       if (started === null) continue
       const inside = started.isInside && started.isSure ? 'in a container' : null
@@ -105,7 +105,7 @@ const agents: Readonly<Record<string, NestedAgent>> = {
   Droid: { names: ['droid'], starts: /^exec$/ },
   'Amazon Q': { names: ['q', 'kiro-cli'], starts: /^chat$/ },
   Auggie: { names: ['auggie'], starts: /^(?:-p|--print|--instruction)$/ },
-  Cline: { names: ['cline'], starts: /^(?:task|-y|--yolo)$/ },
+  Cline: { names: ['cline'], starts: /^(?:task|-y|--yolo)$|\s/ },
   OpenHands: { names: ['openhands'], starts: /^(?:-t|--task|--headless)$/ },
   Plandex: { names: ['plandex', 'pdx'], starts: /^(?:tell|new|build|continue|--full|--auto.*)$/ },
   Codebuff: { names: ['codebuff'], starts: /^(?!-)/ },
@@ -125,7 +125,7 @@ function startedBy(run: PossibleRun, { names, starts }: NestedAgent, attempt: Ta
   const isName = (word: string | null | undefined): boolean => names.includes(packageName(word))
   const isStart = (word: string | null | undefined): boolean =>
     isName(word) || (isLinkTo(names, word, attempt) && !run.loose)
-  const launched = run.loose || isInside ? -1 : launchedAt(run, isStart)
+  const launched = run.loose || isInside ? -1 : launchedAt(run, isStart, attempt.text)
   const at =
     launched >= 0
       ? launched
@@ -176,15 +176,16 @@ function renamedBy(
   agent: NestedAgent,
   attempt: TamperAttempt,
 ): boolean {
-  if (loose || !/^(?:cp|ln|mv|install)$/.test(names[first] ?? '')) return false
   const { world, text, pathsOf } = attempt
+  const isShown = names[first] === 'cat' && text.includes('>')
+  if (loose || (!isShown && !/^(?:cp|ln|mv|install)$/.test(names[first] ?? ''))) return false
   const isOf = (word: string | null): boolean => word !== null && agent.names.includes(packageName(word))
   const programs = agent.names.filter((name) => programPath(name, world) !== name)
-  if (programs.length === 0 || isOf(words.at(-1) ?? null)) return false
+  if (programs.length === 0 || (!isShown && isOf(words.at(-1) ?? null))) return false
   const real = programs.map((name) => world.resolve(programPath(name, world)).real)
   const asked = new RegExp(`(?:command -v|which|type -[pP])\\s+(?:${programs.join('|')})\\b`)
   return words
-    .slice(first + 1, -1)
+    .slice(first + 1, isShown ? undefined : -1)
     .some((word) =>
       word === null
         ? asked.test(text)
@@ -196,16 +197,19 @@ function renamedBy(
 function launchedAt(
   { words, names, first }: PossibleRun,
   isName: (word: string | null | undefined) => boolean,
+  text: string,
 ): number {
   const program = names[first] ?? ''
   if (isName(words[first])) return first
   if (/^python[\d.]*$/.test(program)) {
     const module = words.indexOf('-m', first)
-    return module >= 0 && isName(words[module + 1]) ? module + 1 : -1
+    return module >= 0 && isName(words[module + 1]?.split('.', 1)[0]) ? module + 1 : -1
   }
   if (/^(?:node|bun|deno|tsx)$/.test(program)) {
     const script = words.findIndex((word, index) => index > first && !/^-|^run$/.test(word ?? ''))
-    if (isName(packageOf(words[script] ?? ''))) return script
+    const place =
+      words[script] ?? (installed.exec(text)?.[1] ?? '').replace(/^(?!\/node_modules\/)/, '/node_modules')
+    if (isName(packageOf(place))) return script
   }
   const verbs = launchers.get(program)
   if (verbs === undefined) return -1
@@ -215,6 +219,9 @@ function launchedAt(
   const isLaunch = verbs.length === 0 || words.slice(first + 1, at).some((word) => verbs.includes(word ?? ''))
   return isLaunch && isName(words[at]) ? at : -1
 }
+
+/** `$(npm root -g)/@vendor/name/cli.js`, with the directory that the shell finds. */
+const installed = /\$\((?:npm|pnpm|yarn) [^()]*\)["']?((?:\/node_modules)?\/[\w@./-]+)/
 
 /** Programs that fetch and start a package, with the subcommands that do. */
 const launchers: ReadonlyMap<string, readonly string[]> = new Map([
