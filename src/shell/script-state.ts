@@ -142,7 +142,7 @@ export function isHarmlessAssignment(text: string, free = false): boolean {
   if (name === 'PYTHONPATH') return value.split(':').every(isOwnPlace)
   if (name === 'NODE_OPTIONS') return harmlessNode.test(value)
   // A number, in a variable of the script.
-  if (value === '$?') return /^[a-z]/.test(name)
+  if (value === '$?' && /^[a-z]+(?:\d|_(?:rc|ec|status|code|exit))?$/.test(name)) return true
   // Without it, files that use C are left out.
   if (name === 'CGO_ENABLED') return value === '1'
   if (Object.hasOwn(harmlessValues, name)) return harmlessValues[name]?.test(value) === true
