@@ -252,7 +252,11 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   if (silent !== null && showsAll(call, outcome)) return no(silent)
   const open = openCall(call, history)
   const { tree } = scene.facts
-  if (tree === null || open?.tree == null) return no('the tree it ran on could not be fingerprinted')
+  if (tree === null) return no('the tree it ran on could not be fingerprinted')
+  if (open?.tree == null) {
+    const why = 'only the call itself made it a check, so the tree before it is not known; run it again'
+    return [unclear(command, why, !failed && run.starts !== undefined, scene)]
+  }
   const isGenerated = scene.facts.onlyGenerated === true
   const isKnown = isGenerated || found.changesEarlier === true || (!failed && found.changesLater === true)
   if (open.tree !== tree && !isKnown)
