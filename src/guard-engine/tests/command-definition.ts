@@ -336,7 +336,9 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
     files: [
       [
         'meson.build',
-        allOf(/^.*\b(?:test|add_test_setup|subdir|subdir_done)[ \t]*\(.*$|.*\bshould_fail\b.*/gm),
+        allOf(
+          /^.*\b(?:test|add_test_setup|subdir|subdir_done)[ \t]*\(.*$|.*\b(?:should_fail|b_ndebug)\b.*/gm,
+        ),
       ],
     ],
   },
@@ -371,7 +373,9 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
       ['rust-toolchain.toml', /^\s*path\s*=.*$/m],
       [
         'Cargo.toml',
-        allOf(/^\s*(?:autotests|harness|test|doctest|required-features|default-members|exclude)\s*=.*$/gm),
+        allOf(
+          /^\s*(?:autotests|harness|test|doctest|required-features|default-members|exclude|debug-assertions|overflow-checks)\s*=.*$/gm,
+        ),
       ],
     ],
   },
@@ -382,7 +386,7 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
       [
         'pom.xml',
         allOf(
-          /<(?:skip\w*|test|maven\.test\.\w+(?:\.\w+)?|testFailureIgnore|excludedGroups|groups|testSourceDirectory)>[^<]*|<exclude>[^<]*(?:Test|IT|\*\*)[^<]*|<include>[^<]*(?:Tests?|IT|\.java|\.class)(?=<)/g,
+          /<(?:skip\w*|test|maven\.test\.\w+(?:\.\w+)?|testFailureIgnore|enableAssertions|excludedGroups|groups|testSourceDirectory)>[^<]*|<exclude>[^<]*(?:Test|IT|\*\*)[^<]*|<include>[^<]*(?:Tests?|IT|\.java|\.class)(?=<)/g,
         ),
       ],
     ],
@@ -404,7 +408,7 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
     files: ['build.gradle', 'build.gradle.kts'].map((file) => [
       file,
       allOf(
-        /^.*\b(?:ignoreFailures|enabled|onlyIf|exclude\w*|failOnNo\w*|includeTestsMatching|setTestClassesDirs|testClassesDirs)\b.*$/gm,
+        /^.*\b(?:ignoreFailures|enabled|onlyIf|enableAssertions|exclude\w*|failOnNo\w*|includeTestsMatching|setTestClassesDirs|testClassesDirs)\b.*$/gm,
       ),
     ]),
   },

@@ -59,7 +59,7 @@ function allLanguages(): readonly TestLanguage[] {
       cases:
         /\b(?:it|test|specify)(?:\.(?:each|for|concurrent|sequential|fails|failing|only|runIf|serial|extend))*\s*(?:\(|`)|\bDeno\.test\s*\(/g,
       skipped:
-        /\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.(?:skip|todo|only|skipIf|fixme)\b|\bx(?:it|test|describe|specify)\s*\(|\bf(?:it|describe)\s*\(|\b(?:skip|todo|only)\s*:\s*(?:true|['"`])|\bthis\.skip\(\)|\bt\.skip\(|^\s*(?:process|Deno)\.(?:exit|reallyExit)\(0?\)|=>\s*\{\s*return[ \t]*;?[ \t]*$|(?:=>|\))\s*\{\s*return[ \t]*;(?!\s*\})(?=.)|\btry\s*\{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch[^{}]*\{\s*\}|^\s*(?:const|let|var)\s+(?:test|it|assert|expect)\s*=\s*(?:\([^)]*\)\s*=>|\w+\s*=>|\{|function)|^\s*function\s+(?:test|it|assert|expect)\s*\(|^if \((?:false|0)\)|^[ \t]*for \(.*\bof \[\s*\]\)|\.each\(\[\s*\]\)|\b(?:assert|expect)\b[^\n]*\|\|\s*true\b/gm,
+        /\b(?:it|test|describe|suite|context|specify)(?:\.\w+)*\.(?:skip|todo|todoIf|only|skipIf|runIf|if|ignore|fixme)\b|\bx(?:it|test|describe|specify)\s*\(|\bf(?:it|describe)\s*\(|\b(?:skip|todo|only)\s*:\s*(?:true|['"`])|\bDeno\.test\(\s*\{[^}]*\bignore\s*:\s*true|^[ \t]*(?:it|test|specify)\((?:'[^'\n]*'|"[^"\n]*")\)[ \t]*;?[ \t]*$|\bthis\.skip\(\)|\bt\.skip\(|^\s*(?:process|Deno)\.(?:exit|reallyExit)\(0?\)|=>\s*\{\s*return[ \t]*;?[ \t]*$|(?:=>|\))\s*\{\s*return[ \t]*;(?!\s*\})(?=.)|\btry\s*\{[^}]*\b(?:assert|expect)\b[^}]*\}\s*catch[^{}]*\{\s*\}|^\s*(?:const|let|var)\s+(?:test|it|assert|expect)\s*=\s*(?:\([^)]*\)\s*=>|\w+\s*=>|\{|function)|^\s*function\s+(?:test|it|assert|expect)\s*\(|^if \((?:false|0)\)|^[ \t]*for \(.*\bof \[\s*\]\)|\.each\(\[\s*\]\)|\b(?:assert|expect)\b[^\n]*\|\|\s*true\b/gm,
       assertions:
         /\bexpect(?:TypeOf)?\s*(?:\.\w+\s*)?\(|\bassert\w*\s*[.(]|\.should\b|\bt\.(?:is|not|ok|equal|deepEqual|same|throws|true|false|truthy|falsy|like|match|pass|fail)\w*\s*\(/g,
       inverted: /\b(?:it|test)(?:\.\w+)*\.(?:fails|failing)\b/g,
@@ -101,7 +101,7 @@ function allLanguages(): readonly TestLanguage[] {
       comments: hashes,
       cases: /^[ \t]*(?:it|specify|scenario|example|test)\b|^[ \t]*def test_\w+/gm,
       skipped:
-        /^[ \t]*x(?:it|describe|context|specify)\b|^[ \t]*(?:skip|pending)\b|,[ \t]*(?:skip|pending):|^[ \t]*exit!?(?:[ (]*(?:0|true)\)?)?[ \t]*$/gm,
+        /^[ \t]*x(?:it|describe|context|specify)\b|^[ \t]*(?:skip|pending)\b|[{;][ \t]*(?:skip|pending)(?=[ \t]*(?:['"}]|$))|^[ \t]*(?:it|specify|test|expect|assert)\b[^\n]*\bif false\b|,[ \t]*(?:skip|pending):|^[ \t]*exit!?(?:[ (]*(?:0|true)\)?)?[ \t]*$/gm,
       assertions: /\bexpect\b|\bassert\w*\b|\brefute\w*\b|\bshould\b|\bmust_\w+/g,
       ends: /^exit!?(?:[ (]*(?:0|true)\)?)?[ \t]*$|\bat_exit\b.*\bexit!/m,
     },
@@ -109,7 +109,8 @@ function allLanguages(): readonly TestLanguage[] {
       files: /Test\.php$/,
       comments: slashes,
       cases: /\bfunction\s+test\w*\s*\(|@test\b|#\[Test\]|\b(?:it|test)\(/g,
-      skipped: /\bmarkTest(?:Skipped|Incomplete)\(|->(?:skip|todo)\(|^\s*(?:exit|die)(?:\(0?\))?;/gm,
+      skipped:
+        /\bmarkTest(?:Skipped|Incomplete)\(|@requires\b|#\[Requires\w*|\bexpectNotToPerformAssertions\b|->(?:skip|todo)\(|^\s*(?:exit|die)(?:\(0?\))?;/gm,
       assertions: /\bassert\w+\(|\bexpect\w*\(/g,
     },
     {
@@ -119,7 +120,7 @@ function allLanguages(): readonly TestLanguage[] {
       cases:
         /@(?:Test|ParameterizedTest|RepeatedTest)\b|\[(?:Fact|Theory|Test|TestCase|TestMethod)\b|\bfunc\s+test\w*\s*\(|\b(?:test|it)\s*\(/g,
       skipped:
-        /@(?:Disabled|Ignore)\b|\[Ignore\b|\bSkip\s*=|@Test\b[^{;]*\{\s*return;|\bXCTSkip\w*|\bAssume\.\w+|\b(?:System\.exit|Environment\.Exit)\(0\)/g,
+        /@(?:Disabled|Enabled|Ignore)\w*|\[Ignore\b|\bassum(?:e[A-Z]\w*|ing\w*)\(|\bAssert\.(?:Inconclusive|Ignore|Skip\w*|Pass)\(|\bExplicit\s*=\s*true|^\s*#if (?:false|0|NEVER)\b|\bSkip\s*=|@Test\b[^{;]*\{\s*return;|\bXCTSkip\w*|\bAssume\.\w+|\b(?:System\.exit|Environment\.Exit)\(0\)/gm,
       assertions:
         /\bassert\w*\s*[.(]|\bAssert\.\w+|\bXCTAssert\w*|\.Should\(|\bexpect\w*\s*\(|\bverify\s*\(/g,
       ends: /\bhalt\(0\)|\bstatic\s*\{[^}]*\bSystem\.exit\(0\)/,
@@ -128,7 +129,7 @@ function allLanguages(): readonly TestLanguage[] {
       files: /_test\.(?:exs|dart|clj|cljc|cljs)$/,
       comments: hashes,
       cases: /^[ \t]*test\b|\bdeftest\b|\btestWidgets\(/gm,
-      skipped: /@tag\s+:?skip|\bskip:|\bSystem\.halt\(0?\)/g,
+      skipped: /@(?:module|describe)?tag\s+:?skip|\bskip:|\bSystem\.halt\(0?\)/g,
       assertions: /\b(?:assert|refute)\w*\b|\bexpect\(|\(is\b/g,
     },
     {
@@ -142,7 +143,7 @@ function allLanguages(): readonly TestLanguage[] {
       files: /(?:^|\/)(?:test_[^/]*|[^/]*[_-](?:unit)?tests?)\.(?:c|cc|cpp|cxx|h|hpp)$/,
       comments: slashes,
       cases: /\b(?:TEST|TEST_F|TEST_P|TYPED_TEST|TEST_CASE|SCENARIO|BOOST_AUTO_TEST_CASE|START_TEST)\s*\(/g,
-      skipped: /\bGTEST_SKIP\b|\bDISABLED_|\bSKIP\(|\bexit\(0\)/g,
+      skipped: /\bGTEST_SKIP\b|\bDISABLED_|\bSKIP\(|\bexit\(0\)|^\s*#\s*if\s+(?:0|false)\b/gm,
       assertions:
         /\b(?:EXPECT|ASSERT|CHECK|REQUIRE|BOOST_CHECK|BOOST_REQUIRE|BOOST_TEST)(?:_\w+)?\s*\(|\bassert\s*\(|\bck_assert\w*/g,
     },

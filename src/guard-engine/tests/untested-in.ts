@@ -15,7 +15,7 @@ export function looseIn(code: string): number {
 }
 
 const conditional =
-  /\b(?:(?:it|test)(?:\.\w+)*\([^\n]*\{|def test\w*\([^\n]*:)\s*if\b[^\n]*?(?:\)|:)\s*(?:\{\s*)?return[ \t]*;?[ \t]*(?=[\n}])|^[ \t]*if\b[^\n]*?(?:\)|:)\s*(?:\{\s*)?(?:await )?(?:self\.)?(?:assert|expect)(?!\w*\.fail)/gm
+  /(?:\b(?:it|test)(?:\.\w+)*\([^\n]*\{|\bdef test\w*\([^\n]*:|\bfunc(?:tion)? [tT]est\w*\([^{;]*\{|(?:\btest\]|@Test\b|\[(?:Fact|Theory|Test\w*)\b)[^{;]*\{)\s*if\b[^\n]*?\s*(?:\{\s*)?return[ \t]*;?[ \t]*(?=[\n}])|^[ \t]*if\b(?![^\n]*\b(?:assert|require)\b[^\n]*\{)[^\n]*?(?:\)|:|,\s*do:)\s*(?:\{\s*)?(?:await )?(?:self\.)?(?:assert|expect)(?!\w*\.fail)/gm
 const withItself =
   /\bassert\w*(?:\.\w+)?\([ \t]*([^\n,]*\([^\n]*?\)),[ \t]*\1[ \t]*\)|\bexpect\(([^\n]*\([^\n]*?\))\)\.to\w+\(\2\)|^[ \t]*assert (\S[^\n]*\([^\n]*\)) == \3[ \t]*$/gm
 
