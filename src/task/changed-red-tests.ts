@@ -32,9 +32,7 @@ export async function changedRedTests(
   isProven: boolean,
 ): Promise<readonly Weakening[]> {
   const red = known.untouched?.evidence.flatMap(({ failures = [] }) => failures) ?? []
-  const failed = known.untouched?.evidence.at(-1)
-  const isNameless =
-    red.length === 0 && known.untouched?.status === 'FAIL' && !/lint|build/.test(failed?.kind ?? '')
+  const isNameless = red.length === 0 && isNamelessRed(known.untouched)
   if (red.length === 0 && !isNameless) return []
   const names = new Set(red.map(nameOf))
   const changes = await tree.changes(baseline.tree, verification.tree)
@@ -155,6 +153,11 @@ export async function changedRedTests(
   for (const [path, line] of made === undefined ? [] : looped)
     say(path, made ?? '', `a line that makes it was changed: ${shorten(line, 80)}`)
   return found
+}
+
+/** Whether what failed may be a test that has no name. */
+export function isNamelessRed(untouched: KeptVerification | null): boolean {
+  return untouched?.status === 'FAIL' && !/lint|build/.test(untouched.evidence.at(-1)?.kind ?? '')
 }
 
 /** Sources that are searched for a check. */

@@ -3,6 +3,7 @@ import { shorten } from '../core/shorten.ts'
 import { ranTests } from '../guard-engine/history/gate.ts'
 import { isTestFile } from '../guard-engine/tests/test-files.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
+import { isNamelessRed } from './changed-red-tests.ts'
 import { checkPrograms } from './check-programs.ts'
 import type { Weakening } from './contract.ts'
 import { isHere } from './open-task.ts'
@@ -53,7 +54,7 @@ export async function crossRun(active: ActiveTask, verification: KeptVerificatio
   const [was, is] = [await before.all(tests), await after.all(changed.filter(isTest))]
   if (why === null) return { isProven: run.status === 'PASS' && keepsValues(was, is), found: [] }
   const isRed = untouched.status === 'FAIL'
-  const isNameless = isRed && untouched.evidence.every((each) => (each.failures ?? []).length === 0)
+  const isNameless = isNamelessRed(untouched) && untouched.evidence.every((each) => !each.failures?.length)
   const isMoved = others.some((path) => !after.has.has(path) && isNamed(path, was))
   const isRenamed = isMoved || losesName(await before.all(others), rest, was, is)
   const isAsked = !isRed && asksForValues(request.description, was, is)
@@ -104,7 +105,9 @@ function firstFailure(
   if (name !== undefined) return `the test "${name}" fails`
   const ran = known.untouched?.evidence.some((each) => each.command === failed?.command && ranTests(each))
   if ((failed?.failed ?? 0) > 0) return failure ?? 'a test fails'
-  const isNone = isOld && ran === true && failed !== undefined && !ranTests(failed)
+  // Tests that were only moved out of a source are missing without an error.
+  const isBroken = isOld || failed?.exitCode !== 0
+  const isNone = isBroken && ran === true && failed !== undefined && !ranTests(failed)
   return isNone || isProgram ? (failure ?? 'a step fails') : null
 }
 

@@ -15,6 +15,7 @@ import { isSource } from './editor/sample-conventions.ts'
 import { testInventory } from './editor/test-inventory.ts'
 import { expectedValues } from './expected-values.ts'
 import { lostRegistrations } from './lost-registrations.ts'
+import { otherValuesRun } from './other-values-run.ts'
 import { silencedChecks } from './silenced-checks.ts'
 
 const maxFound = 20
@@ -30,17 +31,19 @@ export async function findWeakenings(
 ): Promise<readonly Weakening[]> {
   const { journal, tree, baseline, request, known } = active
   const crossed = await crossRun(active, verification)
+  const diff = await tree.diff(baseline.tree, verification.tree, maxDiffBytes)
+  const expected = known.untouched?.status === 'FAIL' ? await expectedValues(active) : new Set<string>()
+  const decided = await otherValuesRun(active, verification, diffFiles(diff), expected)
   return journal.step(`weakenings-${known.attempts.length}`, async () => {
     const now = await testInventory(tree.root, request.steps)
-    const diff = await tree.diff(baseline.tree, verification.tree, maxDiffBytes)
     const mayDodge = dodgedTests(diffFiles(diff), null).length > 0
-    const expected = known.untouched?.status === 'FAIL' ? await expectedValues(active) : new Set<string>()
     const dodged = mayDodge ? dodgedTests(diffFiles(diff), expected) : []
     const changed = await tree.changes(baseline.tree, verification.tree)
     const left = await tree.entries(verification.tree, changed)
     const runs = historyOf(known.untouched, verification, askedDeletions(active, changed, left))
     const found = [
       ...crossed.found,
+      ...decided,
       ...weakerChecks(baseline.tests, now, runs),
       ...lostTests(known.untouched, verification, now, baseline.tests, runs),
       ...(await changedRedTests(active, verification, now, crossed.isProven)),

@@ -82,7 +82,7 @@ export function callsOf(body: readonly string[]): readonly string[] {
 }
 
 /** What a value in the text of a program looks like. */
-const literal = String.raw`(?:[-+]?\d[\w.]*|true|false|null|None|True|False|nil|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")`
+export const literal = String.raw`(?:[-+]?\d[\w.]*|true|false|null|None|True|False|nil|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")`
 const call = String.raw`([A-Za-z_]\w*)\(\s*${literal}(?:\s*,\s*${literal})*\s*\)`
 const comparison = new RegExp(
   String.raw`(?:(\w+)\s*\(\s*(?:[\w$]+(?:::|\.|->))*)?${call}(?:\)?\s*[!=]==?|\s*,)\s*${literal}|(?:assert|expect|equal|same|check)\w*\(\s*${literal}\s*,\s*(?:[\w$]+(?:::|\.|->))*${call}`,
@@ -112,9 +112,12 @@ export function defines(lines: readonly string[], name: string): boolean {
   return lines.some((line) => definition.test(line))
 }
 
+/** A call that a test passes values to. */
+export const callWithValues = String.raw`(?<!\)\s*[.](?:\w+[.])*)\b${call}`
+
 /** The values with which a test compares, without those that it passes to what it tests: `3` of `assert.equal(add(1, 2), 3)`. */
 export function valuesIn(lines: readonly string[]): ReadonlySet<string> {
-  const passed = new RegExp(String.raw`(?<!\)\s*[.](?:\w+[.])*)\b${call}`, 'g')
+  const passed = new RegExp(callWithValues, 'g')
   const values = lines.flatMap((line) => line.replaceAll(passed, '').match(new RegExp(literal, 'g')) ?? [])
   return new Set(values.map(unquoted))
 }

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { withOtherValues, withTwice } from './other-values-run.ts'
+
+const node =
+  "test('adds', () => {\n  assert.equal(add(1, 2), 3)\n})\ntest('zero', () => assert.equal(add(1, 0), 1))\n"
+
+test.each([
+  [node, ['adds'], node.replace('), 3)', '), 37)')],
+  [
+    node,
+    ['zero'],
+    node.replace(
+      "'zero', () => assert.equal(add(1, 0), 1)",
+      "'other zero', () => assert.equal(add(1, 0), 17)",
+    ),
+  ],
+  [node, ['other'], node],
+  [
+    "it('a', () => {\n  expect(f('x')).toBe('y')\n})",
+    ['a'],
+    "it('a', () => {\n  expect(f('x')).toBe('other y')\n})",
+  ],
+  ['def test_a():\n    assert ok(1) == True\n', ['test_a'], 'def test_a():\n    assert ok(1) == False\n'],
+  ['def test_a():\n    assert f(1) != 3\n', ['test_a'], 'def test_a():\n    assert f(1) != 3\n'],
+  ['  assert(add(1, 2) == 3);', [], '  assert(add(1, 2) == 37);'],
+])('expects other values: %j %j', (text, names, other) => {
+  expect(withOtherValues(text, names)).toBe(other)
+})
+
+test.each([
+  ['  assert(add(1, 2) == 3);', [], '  assert(add(1, 2) == 3);\n  assert(add(1, 2) == 3);'],
+  ['  int failed = same(add(1, 2), 3);', [], '  int failed = same(add(1, 2), 3);'],
+  ['  assert.equal(count(), 3)', [], '  assert.equal(count(), 3)'],
+])('compares a call with values twice: %j', (text, names, twice) => {
+  expect(withTwice(text, names)).toBe(twice)
+})

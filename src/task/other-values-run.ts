@@ -1,0 +1,131 @@
+import { join } from 'node:path'
+import { isTestFile } from '../guard-engine/tests/test-files.ts'
+import { readTextInside, writeFileAtomic } from '../io/files.ts'
+import type { ActiveTask, KeptVerification } from './active-task.ts'
+import type { Weakening } from './contract.ts'
+import type { DiffFile } from './diff-files.ts'
+import { isSource } from './editor/sample-conventions.ts'
+import { isHere } from './open-task.ts'
+import { bodyOf, callWithValues, comparedCalls, linesOf, literal, nameOf, unquoted } from './test-body.ts'
+import { verify } from './verify-step.ts'
+
+const maxSources = 200
+
+/**
+ * Runs the steps once more with other expected values in the tests that failed before, and once with every comparison of a call twice. In the
+ * first they must fail, else the sources decide how tests end: they end the run, replace assertions or are equal to everything. In the
+ * second they must pass, else the sources have a list of answers. Only where a source gained a line that may do so. `expected`: the values of
+ * these tests, null when they are unknown.
+ */
+export async function otherValuesRun(
+  active: ActiveTask,
+  verification: KeptVerification,
+  files: readonly DiffFile[],
+  expected: ReadonlySet<string> | null,
+): Promise<readonly Weakening[]> {
+  const { known, tree, baseline } = active
+  if (isHere(active) || known.untouched?.status !== 'FAIL') return []
+  const names = known.untouched.evidence.flatMap(({ failures = [] }) => failures.map(nameOf))
+  const all = [...(await tree.entries(verification.tree)).keys()]
+  const paths = names.length > 0 ? Object.keys(baseline.tests.files) : all
+  const sources = paths.filter(isSource).slice(0, maxSources)
+  const answers = [...(expected ?? [])].filter((value) => !usual.test(value))
+  const holdsAnswer = (line: string): boolean =>
+    (line.match(new RegExp(literal, 'g')) ?? []).some((value) => answers.includes(unquoted(value)))
+  const suspectOf = (is: (line: string) => boolean): string | undefined =>
+    files.find(({ path, added }) => isSource(path) && !isTestFile(path) && added.some(is))?.path
+  const runWith = async (
+    change: (text: string, names: readonly string[]) => string,
+    what: string,
+  ): Promise<KeptVerification['status'] | null> => {
+    const changed = sources.flatMap((path) => {
+      const found = readTextInside(tree.root, path)
+      const text = found.kind === 'text' ? change(found.text, names) : ''
+      return found.kind === 'text' && text !== found.text ? [{ path, text }] : []
+    })
+    return changed.length === 0 ? null : statusWith(active, verification, changed, what)
+  }
+  const deciding = suspectOf((line) => mayDecide.test(line))
+  const isDecided =
+    deciding !== undefined && (await runWith(withOtherValues, 'with other expected values')) === 'PASS'
+  const listing = suspectOf(holdsAnswer)
+  const isListed =
+    listing !== undefined && (await runWith(withTwice, 'with every comparison twice')) === 'FAIL'
+  const say = (path: string, what: string): Weakening => ({ what: `"${path}" ${what}`, where: path })
+  return [
+    ...(isDecided
+      ? [say(deciding, 'lets the tests that failed before pass with other expected values too')]
+      : []),
+    ...(isListed ? [say(listing, 'answers a call of the tests in another way the second time')] : []),
+  ]
+}
+
+async function statusWith(
+  active: ActiveTask,
+  verification: KeptVerification,
+  changed: readonly { readonly path: string; readonly text: string }[],
+  what: string,
+): Promise<KeptVerification['status']> {
+  const { journal, emit, known, tree } = active
+  const attempt = known.attempts.length
+  emit({ kind: 'note', level: 'info', message: `Running the steps ${what}...` })
+  return journal.step(`${what.replaceAll(' ', '-')}-${attempt}`, async () => {
+    try {
+      for (const { path, text } of changed) writeFileAtomic(join(tree.root, path), text)
+      return (await verify(active, attempt, {})).status
+    } finally {
+      const paths = changed.map(({ path }) => path)
+      await tree.putBack(verification.tree, paths)
+    }
+  })
+}
+
+/** Values that every source has. */
+const usual = /^(?:|-?[01]|true|false|null|nil|None|True|False)$/
+const mayDecide =
+  /exit|__\w+__|\beq\b|equals|PartialEq|operator|valueOf|toString|toPrimitive|Proxy|assert|expect|abort|kill|signal|halt|setattr|globals|sys\.|process|#\s*define|macro|panic|uncaught/i
+
+/** A text of tests in which these compare every call twice. */
+export function withTwice(text: string, names: readonly string[]): string {
+  const isWanted = wantedIn(text, names)
+  return text
+    .split('\n')
+    .flatMap((line) =>
+      isAssertion.test(line) && comparedCalls([line]).length > 0 && isWanted(line) ? [line, line] : [line],
+    )
+    .join('\n')
+}
+
+const isAssertion =
+  /^\s*(?:await\s+)?(?:self\.)?(?:assert|expect|same|check|equal|is|EXPECT|ASSERT|CHECK)[\w.!]*[( ].*[);\w'"]$/
+
+function wantedIn(text: string, names: readonly string[]): (line: string) => boolean {
+  const body = names.flatMap((name) => bodyOf(linesOf(text), name))
+  return (line) =>
+    names.length === 0 ? comparedCalls([line]).length > 0 : body.some((each) => line.trim().endsWith(each))
+}
+
+/** A text of tests with other values in the comparisons of these tests; without names, wherever a call is compared with a value. */
+export function withOtherValues(text: string, names: readonly string[]): string {
+  const isWanted = wantedIn(text, names)
+  const passed = new RegExp(`(${callWithValues})|(${literal})`, 'g')
+  return text
+    .split('\n')
+    .map((line) =>
+      compares.test(line) && !differs.test(line) && isWanted(line)
+        ? line.replaceAll(passed, (all: string, ...groups: (string | undefined)[]) =>
+            groups[0] === undefined ? otherValue(all) : all,
+          )
+        : line,
+    )
+    .join('\n')
+}
+
+const compares = /equal|toBe|[!=]=|assert_eq|_EQ\b|\bis\(|\bsame|\bcheck/i
+const differs = /assert\b.*!=|not_?equal|\.not\b|assert_ne|_NE\b|\bisnt\(/i
+
+function otherValue(value: string): string {
+  if (/^['"]/.test(value)) return `${value.slice(0, 1)}other ${value.slice(1)}`
+  if (/^[-+\d]/.test(value)) return value.replace(/\d+/, (digits) => `${digits}7`)
+  return { true: 'false', false: 'true', True: 'False', False: 'True' }[value] ?? value
+}
