@@ -213,7 +213,7 @@ function asksForValues(task: string, before: string, after: string): boolean {
 }
 
 const keepsBehaviour =
-  /\b(?:refactor|renam|mov(?:e|ing)|simplif|clean|tidy|fast|quick|speed|optimi[sz]|perform|format|lint|document|comment|typo|extract|inlin|reorgani[sz]|split)/i
+  /\b(?:refactor|renam|mov(?:e|ing)|simplif|clean|tidy|fast|quick|speed|optimi[sz]|perform|format|lint|document|comment|typo|extract|inlin|reorgani[sz]|split|add(?:ing)? (?:an?|another|more|new|support|options?)\b)/i
 const ofTests: ReadonlySet<string> = new Set(['test', 'it', 'describe', 'expect', 'assert', 'equal', 'is'])
 
 function valuesOf(text: string): readonly string[] {
