@@ -65,7 +65,7 @@ export function stateAfter(command: SimpleCommand, state: ScriptState): ScriptSt
       )
     case 'source':
     case '.':
-      return setsUp(args) ? state : changed('a sourced script before it can redefine the command')
+      return setsUp(args) ? state : changed(bySource)
     case 'export':
     case 'declare':
     case 'typeset':
@@ -211,7 +211,7 @@ function directoryAfter(
   return next
 }
 
-const shellOptions = new Set(['errexit', 'nounset', 'pipefail', 'xtrace', 'verbose'])
+const shellOptions = new Set(['allexport', 'errexit', 'nounset', 'pipefail', 'xtrace', 'verbose'])
 
 /** null when an option is set that changes how commands run or end. */
 function stateAfterSet(args: readonly string[], state: ScriptState): ScriptState | null {
@@ -219,16 +219,18 @@ function stateAfterSet(args: readonly string[], state: ScriptState): ScriptState
   for (let index = 0; index < args.length; index++) {
     const arg = args[index] ?? ''
     if (arg === '--') break
-    if (/^[-+][euxv]*o$/.test(arg)) {
+    if (/^[-+][aeuxv]*o$/.test(arg)) {
       index += 1
       const option = args[index] ?? ''
       if (!shellOptions.has(option)) return null
       if (option === 'pipefail') pipefail = arg.startsWith('-')
       if (arg.startsWith('+') && (arg.includes('e') || option === 'errexit')) return null
-    } else if (!/^-[euxv]+$/.test(arg)) return null
+    } else if (!/^-[aeuxv]+$|^\+a$/.test(arg)) return null
   }
   return { ...state, pipefail }
 }
+
+export const bySource = 'a sourced script before it can redefine the command'
 
 /** Whether these arguments of `source` name a script that only sets up an environment. Those that a session wrote are looked at: see `fakeRunner`. */
 export function setsUp(args: readonly string[]): boolean {

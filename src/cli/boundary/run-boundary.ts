@@ -117,7 +117,8 @@ function mismatchOf({ stopped }: LinkSession): AbortSignal {
 
 function codeOf({ report, program, refused }: BoundaryEnd, isInterrupted: boolean): ExitCode {
   // What the program asked while it ended may have no answer.
-  if (program !== null && (isInterrupted || program.exitCode === exitCode.interrupted)) return exitCode.interrupted
+  if (program !== null && (isInterrupted || program.exitCode === exitCode.interrupted))
+    return exitCode.interrupted
   if (report.problem !== null) return exitCode.failed
   if (refused > 0) return exitCode.failed
   return program === null || program.exitCode === 0 ? exitCode.pass : exitCode.failed

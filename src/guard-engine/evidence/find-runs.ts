@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { type AndOr, type Command, parse } from 'unbash'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { unknownExit } from '../../shell/exit-status.ts'
-import { movesShell, type ScriptState } from '../../shell/script-state.ts'
+import { bySource, movesShell, type ScriptState } from '../../shell/script-state.ts'
 import { type SimpleCommand, simpleCommand, simpleCommandsIn } from '../../shell/simple-command.ts'
 import { unrollLoops } from '../../shell/unroll-loops.ts'
 import { unwrapPlain } from '../../shell/unwrap-command.ts'
@@ -368,8 +368,10 @@ function endsWith({ commands, operators }: AndOr, end: number, parts: readonly s
 function doubtOf(state: ScriptState | null, place: RunPlace): RunDoubt | null {
   if (state === null) return null
   const { changed, directory } = state
-  if (changed !== null)
-    return { kind: 'changed', isSteered: true, text: `may not be what it says, because ${changed}` }
+  if (changed !== null) {
+    const text = `may not be what it says, because ${changed}`
+    return { kind: 'changed', text, ...(changed !== bySource && { isSteered: true }) }
+  }
   if (directory === null)
     return {
       kind: 'directory',

@@ -218,9 +218,11 @@ for (const round of [1, 2])
       // The second time in the middle of the run.
       await expect.poll(world.starts).toBeGreaterThanOrEqual(round === 1 ? 1 : 3)
       killed.kill('SIGKILL')
+      const left = leftIn(tmp)
       world.work({ TMPDIR: tmp })
+      await expect.poll(() => leftIn(tmp).filter((name) => left.includes(name))).toEqual([])
       await world.check((await ended).stdout, 1)
-      await expect.poll(() => leftIn(tmp)).toEqual([])
+      expect(leftIn(tmp)).toEqual([])
     },
   )
 
