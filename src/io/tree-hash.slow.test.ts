@@ -18,6 +18,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { asNobody } from '../../test/support/as-nobody.ts'
+import { isRoot } from './is-root.ts'
 import { type TreeHash, treeHash } from './tree-hash.ts'
 
 let base = ''
@@ -332,10 +334,14 @@ describe('where git does not answer', () => {
     const program = `
       import { treeHash } from ${JSON.stringify(join(import.meta.dirname, 'tree-hash.ts'))}
       await treeHash(${JSON.stringify(walked)}).then(console.log, (error) => console.log(error.name, error.message))`
-    const answer = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
-      encoding: 'utf8',
-      ...(process.geteuid?.() === 0 ? { uid: 65_534 } : {}),
-    })
+    const [file = '', ...argv] = [
+      ...(isRoot() ? asNobody() : []),
+      process.execPath,
+      '--input-type=module',
+      '-e',
+      program,
+    ]
+    const answer = execFileSync(file, argv, { encoding: 'utf8' })
     expect(answer.trim()).toBe(`GantryError cannot hash ${walked}: permission denied`)
   })
 

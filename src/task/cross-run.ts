@@ -78,7 +78,10 @@ async function runWith(
   const run = await journal.step(`cross-run-${attempt}-${files.length}`, async () => {
     await tree.putBack(baseline.tree, files)
     try {
-      return await verify(active, attempt, isDebug ? withoutDebug : {})
+      return await verify(active, attempt, {
+        how: 'with the old tests',
+        ...(isDebug && { env: withoutDebug }),
+      })
     } finally {
       await tree.putBack(verification.tree, files)
     }

@@ -72,7 +72,7 @@ async function statusWith(
   return journal.step(`${what.replaceAll(' ', '-')}-${attempt}`, async () => {
     try {
       for (const { path, text } of changed) writeFileAtomic(join(tree.root, path), text)
-      return (await verify(active, attempt, {})).status
+      return (await verify(active, attempt, { how: what })).status
     } finally {
       const paths = changed.map(({ path }) => path)
       await tree.putBack(verification.tree, paths)

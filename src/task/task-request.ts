@@ -96,15 +96,22 @@ export interface EditorTurn {
 }
 
 /**
- * Runs the whole pipeline once; as attempt 0 on the untouched tree, with `env`, variables beside those of the steps, to compare with an
- * attempt. The result of a cancelled run is ignored.
+ * Runs the whole pipeline once; as attempt 0 on the untouched tree, and with `again` to compare with an attempt. The result of a cancelled
+ * run is ignored.
  */
 export type VerifyAttempt = (
   attempt: number,
   signal: AbortSignal,
   watch: VerifyWatch,
-  env?: Readonly<Record<string, string>>,
+  again?: AgainRun,
 ) => Promise<VerifierResponse>
+
+export interface AgainRun {
+  /** `with the old tests` */
+  readonly how: string
+  /** Variables beside those of the steps. */
+  readonly env?: Readonly<Record<string, string>>
+}
 
 export interface VerifyWatch {
   /** The run directory was created. */

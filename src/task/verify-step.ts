@@ -21,6 +21,7 @@ import { countVerification } from './loop-counters.ts'
 import { keptEarlier } from './open-task.ts'
 import { issuesInLog } from './scouts/detect-facts.ts'
 import { infra } from './task-halt.ts'
+import type { AgainRun } from './task-request.ts'
 
 /**
  * Runs the steps on the untouched tree before any model is asked. What failed there is remembered by name, and how many tests ran.
@@ -140,11 +141,11 @@ export async function verifyStep(active: ActiveTask): Promise<KeptVerification> 
   return kept
 }
 
-/** Runs the steps on the tree as it is. With `env`, variables beside their own, the run is none of the attempts. */
+/** Runs the steps on the tree as it is. With `again` the run is none of the attempts. */
 export async function verify(
   active: ActiveTask,
   attempt: number,
-  env?: Readonly<Record<string, string>>,
+  again?: AgainRun,
 ): Promise<KeptVerification> {
   const { tools, signal, emit, tree, context } = active
   throwIfStopped(active)
@@ -154,7 +155,7 @@ export async function verify(
   const trigger = (id: string): void => {
     if (runId !== null) return
     runId = id
-    if (attempt > 0 && env === undefined) emit({ kind: 'verifier_trigger', run_id: id, attempt })
+    if (attempt > 0 && again === undefined) emit({ kind: 'verifier_trigger', run_id: id, attempt })
   }
   const response = await tools.verify(
     attempt,
@@ -163,7 +164,7 @@ export async function verify(
       started: trigger,
       output: (text) => emit({ kind: 'verifier_output', run_id: runId ?? '', text }),
     },
-    env,
+    again,
   )
   throwIfStopped(active)
   if (response.run_id !== null) trigger(response.run_id)

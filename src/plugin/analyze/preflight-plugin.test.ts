@@ -3,6 +3,7 @@ import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { createFixture, type FsFixture } from 'fs-fixture'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isRoot } from '../../io/is-root.ts'
 import { preflightPlugin } from './preflight-plugin.ts'
 
 let fixture: FsFixture
@@ -68,7 +69,7 @@ test.each([
   ['/etc/nothing-there', 'PATH_DANGEROUS'],
   ['/proc/self', 'PATH_DANGEROUS'],
   ['/sys/class', 'PATH_DANGEROUS'],
-  ['/root/plugin', 'PATH_DANGEROUS'],
+  ['/root/plugin', isRoot() ? 'PATH_NOT_FOUND' : 'PATH_DANGEROUS'],
   ['/usr/../etc/x', 'PATH_DANGEROUS'],
   ['into-etc', 'PATH_DANGEROUS'],
   ['into-etc/ssl', 'PATH_DANGEROUS'],

@@ -1,5 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { asString } from '../../core/json-fields.ts'
+import { isRoot } from '../../io/is-root.ts'
 import { pathBelow } from '../../io/path-below.ts'
 import { entryKind, isDirectory, isMissing } from '../../io/path-kind.ts'
 import { realPath, resolveLinks } from '../../io/resolve-links.ts'
@@ -32,8 +33,8 @@ interface Checked {
   readonly errors: PreflightNotice[]
 }
 
-/** Includes the home of the superuser, where no plugin should live. */
-const systemDirectories = ['/etc', '/sys', '/proc', '/root', '/var/root']
+/** The home of the superuser is one for others. */
+const systemDirectories = ['/etc', '/sys', '/proc', ...(isRoot() ? [] : ['/root', '/var/root'])]
 
 function checkPath(path: string, checked: Checked): PreflightNotice | null {
   const { given } = checked

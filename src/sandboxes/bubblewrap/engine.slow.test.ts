@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { asNobody } from '../../../test/support/as-nobody.ts'
 import { needs } from '../../../test/support/needs.ts'
 import { plentiful, processesWith, runIn, sandboxLab } from '../../../test/support/sandbox-lab.ts'
 import { findProgram } from '../../io/find-program.ts'
@@ -218,14 +219,9 @@ describe('who owns what', () => {
       const end = await sandbox.run({ command: 'echo x >> sentinel.txt && cat sentinel.txt', env: {}, timeoutMs: 600_000, output, signal })
       console.log(JSON.stringify([end, sandbox.report.shortfalls, await sandbox.close()]))`
     const module = new URL('./engine.ts', import.meta.url).href
-    const node = spawn(
-      process.execPath,
-      ['--input-type=module', '-e', program, module, JSON.stringify(request)],
-      {
-        ...{ uid: 65_534, gid: 65_534, cwd: '/' },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    )
+    const script = ['--input-type=module', '-e', program, module, JSON.stringify(request)]
+    const [file = '', ...argv] = [...asNobody(), process.execPath, ...script]
+    const node = spawn(file, argv, { cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] })
     let text = ''
     node.stdout.on('data', (chunk) => {
       text += chunk

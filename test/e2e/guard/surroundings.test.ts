@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lockHolder } from '../../../src/io/lock.ts'
+import { asNobody } from '../../support/as-nobody.ts'
 import { type HookLab, openHookLab } from '../../support/hook-lab.ts'
 import { isAlive } from '../../support/is-alive.ts'
 import { canMount } from '../robustness/lab.ts'
@@ -101,7 +102,9 @@ function hookOnce(event: string, more: object): string {
 const canBeNobody = process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).status === 0
 
 describe.skipIf(!canBeNobody || !canMount())('a guard’s home another user owns', () => {
-  const nobody = 'setpriv --reuid 65534 --regid 65534 --clear-groups'
+  const nobody = asNobody()
+    .map((word) => `'${word}'`)
+    .join(' ')
 
   test.each([
     ['closed', 0o700],

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { asNobody } from '../../support/as-nobody.ts'
 import { needs } from '../../support/needs.ts'
 import { program } from '../../support/program.ts'
 import { commitAll, git } from '../plan/lab.ts'
@@ -229,7 +230,7 @@ needs('another user to become', process.getuid?.() === 0).concurrent(
     chmodSync(join(project.dir, '..'), 0o755)
     spawnSync('chown', ['root:root', project.path('secret.txt')])
     chmodSync(project.path('secret.txt'), 0o000)
-    const result = await spawnedAs(65_534, project, model, ['run', '--sandbox', 'host', '--json', aTask])
+    const result = await spawnedAs(asNobody(), project, model, ['run', '--sandbox', 'host', '--json', aTask])
     expect(result.stdout, result.stderr).toMatch(/"kind":"task_ended"/)
     expect(result.stdout).toContain('permission denied')
     expect(readFileSync(project.path('secret.txt'), 'utf8')).toBe('secret\n')
@@ -289,17 +290,18 @@ needs('a file system to fill', process.getuid?.() === 0).concurrent(
 )
 
 function byStdin(project: TestProject, model: TestModel, text: string) {
-  return spawnedAs(null, project, model, ['submit', '--no-start', '--sandbox', 'bubblewrap', '-'], text)
+  return spawnedAs([], project, model, ['submit', '--no-start', '--sandbox', 'bubblewrap', '-'], text)
 }
 
 async function spawnedAs(
-  uid: number | null,
+  as: readonly string[],
   project: TestProject,
   model: TestModel,
   argv: readonly string[],
   input = '',
 ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
-  const child = spawn(process.execPath, [program, 'task', ...argv], {
+  const [file = '', ...rest] = [...as, process.execPath, program, 'task', ...argv]
+  const child = spawn(file, rest, {
     cwd: project.dir,
     env: {
       PATH: process.env.PATH ?? '',
@@ -307,7 +309,6 @@ async function spawnedAs(
       AGENT_ARTIFACT_DIR: project.store,
       ...envOf(project, model),
     },
-    ...(uid !== null && { uid, gid: uid }),
   })
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const)

@@ -56,7 +56,7 @@ export function makeRepository(options: RepositoryOptions = {}): TestProject {
   afterwards(() => project[Symbol.dispose]())
   if (isGit) commitAll(project)
   if (steps.includes(waitingStep)) {
-    const timer = setInterval(() => letBaselinesGo(project), 100)
+    const timer = setInterval(() => letComparisonsGo(project), 100)
     afterwards(() => clearInterval(timer))
   }
   return project
@@ -217,13 +217,16 @@ export const waitingStep = {
   command: 'touch /artifacts/begun; until [ -e /artifacts/go ]; do sleep 0.1; done',
 }
 
-function isBaseline(project: TestProject, runId: string): boolean {
-  return readFileSync(runPath(project, runId, 'manifest.json'), 'utf8').includes('"title": "baseline of')
+function isComparison(project: TestProject, runId: string): boolean {
+  return /"title": "(?:baseline|[^"]* with [^"]*) of /.test(
+    readFileSync(runPath(project, runId, 'manifest.json'), 'utf8'),
+  )
 }
 
-function letBaselinesGo(project: TestProject): void {
+function letComparisonsGo(project: TestProject): void {
   for (const id of runsOf(project))
-    if (existsSync(runPath(project, id, 'artifacts', 'begun')) && isBaseline(project, id)) letGo(project, id)
+    if (existsSync(runPath(project, id, 'artifacts', 'begun')) && isComparison(project, id))
+      letGo(project, id)
 }
 
 /** The verification whose waiting step has begun and was not let go yet; empty when there is none to wait for any more. */
@@ -239,7 +242,7 @@ export async function waitingRun(
         !but.includes(id) &&
         existsSync(runPath(project, id, 'artifacts', 'begun')) &&
         !existsSync(runPath(project, id, 'artifacts', 'go')) &&
-        !isBaseline(project, id),
+        !isComparison(project, id),
     )
     return found !== undefined || isOver()
   }, 'a verification that waits')
