@@ -43,7 +43,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 /** Finishes trials as fast as it can and prints each. Every fifth record is larger than a page. */
 const writer = `
-  import { writeSync } from 'node:fs'
+  import { writeOut } from '${import.meta.dirname}/../io/exit-now.ts'
   import { createRun } from '${import.meta.dirname}/create-run.ts'
   import { openStore } from '${import.meta.dirname}/open-store.ts'
   import { resumeRun } from '${import.meta.dirname}/resume-run.ts'
@@ -55,13 +55,13 @@ const writer = `
     : resumeRun(store, resumed)
   const ids = Array.from({ length: 5000 }, (_, n) => 't' + n)
   if (resumed === undefined) run.writePlan({ trials: ids.map((id) => ({ id })) })
-  writeSync(1, run.id + '\\n')
+  writeOut(1, run.id + '\\n')
   for (const id of ids) {
     if (run.finished.has(id)) continue
     run.openTrial(id)
     run.checkpoint(id, 'agent', { id })
     run.finishTrial(sampleRecord(id, { reason: id.repeat(id.endsWith('5') ? 40000 : 20) }))
-    writeSync(1, id + '\\n')
+    writeOut(1, id + '\\n')
   }
 `
 

@@ -31,6 +31,12 @@ test.each([
   ['  assert(add(1, 2) == 3);', [], '  assert(add(1, 2) == 3);\n  assert(add(1, 2) == 3);'],
   ['  int failed = same(add(1, 2), 3);', [], '  int failed = same(add(1, 2), 3);'],
   ['  assert.equal(count(), 3)', [], '  assert.equal(count(), 3)'],
+  ...['use Test::More tests => 1;', '  t.plan(1)', '  expect.assertions(1)'].map(
+    (plan): [string, [], string] => {
+      const text = `${plan}\n  is(add(1, 2), 3);`
+      return [text, [], text]
+    },
+  ),
 ])('compares a call with values twice: %j', (text, names, twice) => {
   expect(withTwice(text, names)).toBe(twice)
 })
