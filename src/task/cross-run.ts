@@ -7,7 +7,7 @@ import { isNamelessRed } from './changed-red-tests.ts'
 import { checkPrograms } from './check-programs.ts'
 import type { Weakening } from './contract.ts'
 import { isHere } from './open-task.ts'
-import { verifierFault, verify } from './verify-step.ts'
+import { putBackAll, verifyAltered } from './verify-altered.ts'
 
 export interface CrossRun {
   /** The steps pass with the old tests too, and the new tests have their values. */
@@ -22,9 +22,9 @@ export interface CrossRun {
 export async function crossRun(active: ActiveTask, verification: KeptVerification): Promise<CrossRun> {
   const { tree, baseline, known, request } = active
   const { untouched } = known
+  if (isHere(active) || untouched === null) return { isProven: false, found: [] }
   const changed = await tree.changes(baseline.tree, verification.tree)
   const [before, after] = [await textsOf(active, baseline.tree), await textsOf(active, verification.tree)]
-  if (isHere(active) || untouched === null) return { isProven: false, found: [] }
   const programs = await checkPrograms({
     steps: request.steps,
     definitions: Object.values(baseline.tests.definitions),
@@ -32,7 +32,7 @@ export async function crossRun(active: ActiveTask, verification: KeptVerificatio
     changed: changed.filter((path) => before.has.has(path)),
     read: before.read,
   })
-  const isTest = (path: string): boolean => isOfTests(path) || programs.has(path)
+  const isTest = (path: string): boolean => isTestFile(path) || isOfTests.test(path) || programs.has(path)
   const others = changed.filter((path) => !isTest(path))
   const rest = await after.all(others)
   const deleted = askedDeletions(active, changed, after.has)
@@ -66,28 +66,19 @@ export async function crossRun(active: ActiveTask, verification: KeptVerificatio
   return { isProven: false, found: isFine ? [] : [{ what, where: path }] }
 }
 
-async function runWith(
+function runWith(
   active: ActiveTask,
   verification: KeptVerification,
-  files: readonly string[],
+  paths: readonly string[],
   isDebug: boolean,
 ): Promise<KeptVerification> {
-  const { journal, known, emit, tree, baseline } = active
-  const attempt = known.attempts.length
-  emit({ kind: 'note', level: 'info', message: 'Running the steps with the tests from before the change...' })
-  const run = await journal.step(`cross-run-${attempt}-${files.length}`, async () => {
-    await tree.putBack(baseline.tree, files)
-    try {
-      return await verify(active, attempt, {
-        how: 'with the old tests',
-        ...(isDebug && { env: withoutDebug }),
-      })
-    } finally {
-      await tree.putBack(verification.tree, files)
-    }
+  return verifyAltered(active, verification, {
+    name: `cross-run-${paths.length}`,
+    what: 'with the tests from before the change',
+    paths,
+    write: () => putBackAll(active.tree, active.baseline.tree, paths),
+    ...(isDebug && { env: withoutDebug }),
   })
-  if (run.status === 'INFRA_ERROR') throw verifierFault(run)
-  return run
 }
 
 const withoutDebug = {
@@ -141,11 +132,7 @@ function namesIn(text: string): ReadonlySet<string> {
   )
 }
 
-export function isOfTests(path: string): boolean {
-  return isTestFile(path) || besideTests.test(path)
-}
-
-const besideTests =
+const isOfTests =
   /(?:^|\/)(?:tests?|specs?|__tests__|__snapshots__|testdata)\/|(?:^|\/)conftest\.py$|\.snap(?:shot)?$|(?:^|\/)t\/.*\.t$/
 
 /** "Update the tests", "change the snapshot". */

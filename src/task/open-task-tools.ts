@@ -98,10 +98,10 @@ export function openTaskTools(options: TaskToolsOptions): TaskContext['open'] {
 function verifier(options: TaskToolsOptions, site: TaskSite): VerifyAttempt {
   const { start, store, env, argv } = options
   const path = join(start.repository, agentFileName)
-  return async (attempt, signal, watch, again) => {
+  return async (attempt, signal, watch, more) => {
     const { file } = start.agentFile
-    const verification = { ...file.verification, env: { ...file.verification.env, ...again?.env } }
-    if (again === undefined && readTextIfExists(path) !== start.agentFile.text)
+    const verification = { ...file.verification, env: { ...file.verification.env, ...more?.env } }
+    if (readTextIfExists(path) !== start.agentFile.text)
       site.emit({
         kind: 'note',
         level: 'warning',
@@ -116,7 +116,7 @@ function verifier(options: TaskToolsOptions, site: TaskSite): VerifyAttempt {
       env: definedVariables({ ...env, PATH: ownPath(env.PATH, start.repository, site.root) }),
       signal,
       argv,
-      title: `${[attempt === 0 ? 'baseline' : `verification ${attempt}`, again?.how].filter(Boolean).join(' ')} of ${site.run.id}`,
+      title: `${attempt === 0 ? 'baseline' : `verification ${attempt}`}${more === undefined ? '' : ` ${more.what}`} of ${site.run.id}`,
       isUntouched: attempt === 0,
       refersTo: [site.run.id],
       redact: start.project.config.redact,

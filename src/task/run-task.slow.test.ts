@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -583,4 +584,56 @@ test('a task that an earlier version began in the tree of the user is finished t
   const { end } = await run({ here: false, resumed: true, taskRunId: runId })
   expect(end).toMatchObject({ state: 'SUCCESS', runId })
   expect(readFileSync(join(root, 'src/add.js'), 'utf8')).toContain('a + b')
+})
+
+const changedTest = write(
+  'test/add.test.js',
+  "import assert from 'node:assert'\nimport test from 'node:test'\nimport { add } from '../src/add.js'\ntest('adds', () => assert.equal(add(1, 2), 3))\ntest('adds zero', () => assert.equal(add(1, 0), 1))\n",
+)
+const noted = {
+  scripts: [{ when: { prompt_contains: '- Say so in NOTES.' }, turns: [write('NOTES', 'plus\n')] }],
+  turns: [sum('+'), changedTest],
+}
+const isWithOldTests = (event: TaskEvent): boolean =>
+  event.kind === 'note' && event.message.startsWith('Running the steps with')
+
+test('a message that comes while the old tests run gets its turn', async () => {
+  const { top, run, store } = lab({ edits: [] })
+  writeFileSync(join(top, 'editor.yaml'), JSON.stringify({ name: 'e', ...noted }))
+  const messages: string[] = []
+  const onEvent = (event: TaskEvent): void => {
+    if (isWithOldTests(event) && messages.length === 0) messages.push('Say so in NOTES.')
+  }
+  const { end } = await run({ here: false }, { messages: () => messages, onEvent })
+  expect(end).toMatchObject({ state: 'SUCCESS', attempts: 2 })
+  expect(reportOf(store, end, 'changes.patch')).toContain('+plus')
+})
+
+/** It dies when the steps have run on the old tests. */
+const dying = `
+  import { labAt } from '${join(import.meta.dirname, '../../test/support/task-lab.ts')}'
+  import { writeFileSync } from 'node:fs'
+  let isLate = false
+  await labAt(process.argv[1]).run({ here: false }, {
+    onEvent: (event) => {
+      if (event.kind === 'task_started') writeFileSync(process.argv[1] + '/run-id', event.run_id)
+      isLate ||= event.kind === 'note' && event.message.startsWith('Running the steps with')
+      if (isLate && event.kind === 'verifier_output') process.kill(process.pid, 'SIGKILL')
+    },
+  })
+`
+
+test('a task that died with the old tests in its tree goes on with the new ones', async () => {
+  const { top, run, store } = lab({ edits: [] })
+  writeFileSync(join(top, 'editor.yaml'), JSON.stringify({ name: 'e', ...noted }))
+  const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', dying, top])
+  expect(signal).toBe('SIGKILL')
+  const runId = readFileSync(join(top, 'run-id'), 'utf8')
+  const tested = join(store.runsDir, runId, 'workspace/test/add.test.js')
+  expect(readFileSync(tested, 'utf8')).not.toContain('adds zero')
+  const messages = () => ['Say so in NOTES.']
+  const { end } = await run({ here: false, resumed: true, taskRunId: runId }, { messages })
+  expect(end).toMatchObject({ state: 'SUCCESS', attempts: 2 })
+  expect(reportOf(store, end, 'changes.patch')).toContain('+plus')
+  expect(reportOf(store, end, 'changes.patch')).toContain('adds zero')
 })

@@ -10,7 +10,7 @@ import {
   verificationRuns,
 } from './active-task.ts'
 import { analyse, askScoutA, askScoutB, diagnose, settleConflicts } from './analyse.ts'
-import { milestones, type ScoutName } from './contract.ts'
+import { milestones, type ScoutName, type Weakening } from './contract.ts'
 import { copyInstalled } from './copy-installed.ts'
 import { applyProposedChange } from './dry-run/apply-proposed-change.ts'
 import { makeProposal, type Proposal } from './dry-run/proposal.ts'
@@ -27,6 +27,7 @@ import { openSpending } from './spending.ts'
 import { takeSnapshot } from './take-snapshot.ts'
 import { TaskHalt } from './task-halt.ts'
 import type { TaskContext, TaskEnd, TaskRequest } from './task-request.ts'
+import { putBackAltered } from './verify-altered.ts'
 import { runBaseline, verifierFault, verifyStep } from './verify-step.ts'
 
 /**
@@ -79,6 +80,7 @@ async function workToEnd(base: TaskBase, startedMs: number): Promise<TaskEnd> {
   })
   try {
     opened = await openTask(base)
+    await putBackAltered(opened)
     const { tree, signal, feed, states } = opened
     const { home, scratch } = placesOf(run)
     const site = { run, root: tree.root, budget: spending.budget, emit: feed.emit, signal, home, scratch }
@@ -90,9 +92,9 @@ async function workToEnd(base: TaskBase, startedMs: number): Promise<TaskEnd> {
       states.move('COMPLETED', reason)
       return end('SUCCESS', reason, { proposal: outcome.proposal })
     }
-    const weakened = await findWeakenings(active, outcome.verification)
-    const summary = await writeSuccessFiles(active, outcome.verification, weakened)
-    if (!isHere(base)) await proposal(active, outcome.verification.tree)
+    const { verification, weakened } = outcome
+    const summary = await writeSuccessFiles(active, verification, weakened)
+    if (!isHere(base)) await proposal(active, verification.tree)
     const [first] = weakened
     if (first !== undefined) {
       const more = weakened.length === 1 ? '' : ` (and ${weakened.length - 1} more)`
@@ -113,7 +115,11 @@ async function workToEnd(base: TaskBase, startedMs: number): Promise<TaskEnd> {
 }
 
 type Outcome =
-  | { readonly kind: 'verified'; readonly verification: KeptVerification }
+  | {
+      readonly kind: 'verified'
+      readonly verification: KeptVerification
+      readonly weakened: readonly Weakening[]
+    }
   | { readonly kind: 'proposed'; readonly proposal: Proposal }
 
 /** The course of a task: Scouts and a strategy, the Editor, then the Verifier and the Editor in turn until every step passes. */
@@ -134,11 +140,7 @@ async function changeAndVerify(active: ActiveTask): Promise<Outcome> {
     const { totalVerifyLoops, consecutiveFailures } = known.counters
     switch (nextAction(known.counters, verified.status)) {
       case 'SUCCESS': {
-        if (hasUnheard(active)) {
-          states.move('DEBUGGING', 'the user sent a message')
-          await hear(active)
-          break
-        }
+        if (await heard(active)) break
         if (verified.tree === active.baseline.tree) throw unchanged(active)
         const rewritten = isRewriteKnown ? [] : rewrittenFiles(known.untouched, verified)
         if (rewritten.length > 0) {
@@ -150,7 +152,10 @@ async function changeAndVerify(active: ActiveTask): Promise<Outcome> {
           )
           break
         }
-        return { kind: 'verified', verification: verified }
+        const weakened = await findWeakenings(active, verified)
+        // That may take as long as the steps themselves.
+        if (await heard(active)) break
+        return { kind: 'verified', verification: verified, weakened }
       }
       case 'CONTINUE':
         states.move('DEBUGGING', `verification ${known.attempts.length} failed`)
@@ -169,6 +174,14 @@ async function changeAndVerify(active: ActiveTask): Promise<Outcome> {
         throw verifierFault(verified)
     }
   }
+}
+
+/** Whether there was a message of the user, which then got its turn of the Editor. */
+async function heard(active: ActiveTask): Promise<boolean> {
+  if (!hasUnheard(active)) return false
+  active.states.move('DEBUGGING', 'the user sent a message')
+  await hear(active)
+  return true
 }
 
 function announceStart({ request, run, emit, task }: TaskBase): void {

@@ -95,22 +95,20 @@ export interface EditorTurn {
   readonly signal: AbortSignal
 }
 
-/**
- * Runs the whole pipeline once; as attempt 0 on the untouched tree, and with `again` to compare with an attempt. The result of a cancelled
- * run is ignored.
- */
+/** Runs the whole pipeline once; as attempt 0 on the untouched tree. The result of a cancelled run is ignored. */
 export type VerifyAttempt = (
   attempt: number,
   signal: AbortSignal,
   watch: VerifyWatch,
-  again?: AgainRun,
+  more?: MoreOfRun,
 ) => Promise<VerifierResponse>
 
-export interface AgainRun {
-  /** `with the old tests` */
-  readonly how: string
+/** A run that is compared with an attempt. */
+export interface MoreOfRun {
+  /** How it differs: "with the tests from before the change". */
+  readonly what: string
   /** Variables beside those of the steps. */
-  readonly env?: Readonly<Record<string, string>>
+  readonly env: Readonly<Record<string, string>>
 }
 
 export interface VerifyWatch {

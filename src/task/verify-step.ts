@@ -21,7 +21,7 @@ import { countVerification } from './loop-counters.ts'
 import { keptEarlier } from './open-task.ts'
 import { issuesInLog } from './scouts/detect-facts.ts'
 import { infra } from './task-halt.ts'
-import type { AgainRun } from './task-request.ts'
+import type { MoreOfRun } from './task-request.ts'
 
 /**
  * Runs the steps on the untouched tree before any model is asked. What failed there is remembered by name, and how many tests ran.
@@ -141,11 +141,11 @@ export async function verifyStep(active: ActiveTask): Promise<KeptVerification> 
   return kept
 }
 
-/** Runs the steps on the tree as it is. With `again` the run is none of the attempts. */
+/** Runs the steps on the tree as it is. A run with `more` is not an attempt: it compares an attempt with another tree. */
 export async function verify(
   active: ActiveTask,
   attempt: number,
-  again?: AgainRun,
+  more?: MoreOfRun,
 ): Promise<KeptVerification> {
   const { tools, signal, emit, tree, context } = active
   throwIfStopped(active)
@@ -155,7 +155,7 @@ export async function verify(
   const trigger = (id: string): void => {
     if (runId !== null) return
     runId = id
-    if (attempt > 0 && again === undefined) emit({ kind: 'verifier_trigger', run_id: id, attempt })
+    if (attempt > 0 && more === undefined) emit({ kind: 'verifier_trigger', run_id: id, attempt })
   }
   const response = await tools.verify(
     attempt,
@@ -164,7 +164,7 @@ export async function verify(
       started: trigger,
       output: (text) => emit({ kind: 'verifier_output', run_id: runId ?? '', text }),
     },
-    again,
+    more,
   )
   throwIfStopped(active)
   if (response.run_id !== null) trigger(response.run_id)
