@@ -128,7 +128,9 @@ function losesName(before: string, after: string, was: string, is: string): bool
 
 function namesIn(text: string): ReadonlySet<string> {
   return new Set(
-    text.replaceAll(/^\s*#\s*include.*$|(["'`])(?:\\.|(?!\1)[^\\\n])*\1/gm, '').match(/[A-Za-z_]\w*/g),
+    text
+      .replaceAll(/^[ \t]*#[ \t]*include.*$|(["'`])(?:\\.|(?!\1)[^\\\n]){0,300}\1/gm, '')
+      .match(/[A-Za-z_]\w*/g),
   )
 }
 
@@ -199,7 +201,9 @@ function asksForValues(task: string, before: string, after: string): boolean {
   if (words.length > 0 && words.every((word) => said?.has(word))) return true
   const left = new Set(after.split('\n'))
   const calls = before.split('\n').flatMap((line) => {
-    const names = [...line.matchAll(/(\w+)\(/g)].flatMap(([, name = '']) => (ofTests.has(name) ? [] : [name]))
+    const names = [...line.matchAll(/\b(\w+)\(/g)].flatMap(([, name = '']) =>
+      ofTests.has(name) ? [] : [name],
+    )
     return left.has(line) || names.length === 0 ? [] : [names]
   })
   const isAbout = calls.length > 0 && calls.every((names) => names.some((name) => said?.has(name)))
@@ -218,7 +222,7 @@ function valuesOf(text: string): readonly string[] {
       .map((line) => line.replace(/\b(?:test|it|describe)\(\s*(['"`]).*?\1/, ''))
       .join('\n')
       .match(
-        /(?<![\w.])\d[\w.]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\b(?:true|false|null|None|True|False)\b/g,
+        /(?<![\w.])\d[\w.]*|"(?:[^"\\\n]|\\.){0,300}"|'(?:[^'\\\n]|\\.){0,300}'|\b(?:true|false|null|None|True|False)\b/g,
       ) ?? []
   )
 }

@@ -113,7 +113,7 @@ export function withOtherValues(text: string, names: readonly string[]): string 
 }
 
 const compares = /equal|toBe|[!=]=|assert_eq|_EQ\b|\bis\(|\bsame|\bcheck/i
-const differs = /assert\b.*!=|not_?equal|\.not\b|assert_ne|_NE\b|\bisnt\(/i
+const differs = /assert\b.{0,200}!=|not_?equal|\.not\b|assert_ne|_NE\b|\bisnt\(/i
 
 function otherValue(value: string): string {
   if (/^['"]/.test(value)) return `${value.slice(0, 1)}other ${value.slice(1)}`

@@ -74,28 +74,28 @@ const patterns: readonly RegExp[] = [
   // unittest
   /^(?:FAIL|ERROR): (\S+ \(.+?\).*)$/gm,
   // Go
-  /^\s*--- FAIL: (\S+)/gm,
+  /^[ \t]*--- FAIL: (\S+)/gm,
   /^(panic: .+)$/gm,
   /^FAIL\s+(\S+ \[(?:build|setup) failed\])/gm,
   // Cargo
   /^test (\S.*?) \.\.\. FAILED$/gm,
   /^(error: could not compile `[^`]+`)/gm,
   // Jest, Vitest
-  /^\s*FAIL[ \t]+(?!\S+ \[)(\S.*?)(?: \(.*\))?$/gm,
-  /^\s*● (.+ › .+?)$/gm,
+  /^[ \t]*FAIL[ \t]+(?!\S+ \[)(\S.*?)(?: \(.*\))?$/gm,
+  /^[ \t]*● (.+ › .+?)$/gm,
   // node:test, Vitest, AVA
-  /^\s*[×✗✖✘] (?!failing tests:|\d+ problems? \()(.+?)(?: \(?[\d.]+ ?m?s\)?)?$/gm,
+  /^[ \t]*[×✗✖✘] (?!failing tests:|\d+ problems? \()(.+?)(?: \(?[\d.]+ ?m?s\)?)?$/gm,
   // TAP, bats
-  /^\s*not ok \d+ -? ?(.+?)(?: # .*)?$/gm,
+  /^[ \t]*not ok \d+ -? ?(.+?)(?: # .*)?$/gm,
   // Mocha, PHPUnit, ExUnit
-  /^\s*\d+\) (\S.+?):?$/gm,
+  /^[ \t]*\d+\) (\S.+?):?$/gm,
   // RSpec
   /^rspec (\.\/\S+)/gm,
   // Gradle, Maven, .NET, CTest, Deno
   /^(\S+ > .+?) FAILED$/gm,
   /^\[ERROR\]\s+(\w\S*?[.#]\w+)(?::\d+)?(?:\s|$)/gm,
-  /^\s+Failed (\S+)(?: \[.*\])?$/gm,
-  /^\s*\d+ - (.+) \((?:Failed|Timeout|SEGFAULT|ILLEGAL|INTERRUPT|NUMERICAL|OTHER_FAULT|Not Run|Bad command|Subprocess (?:aborted|killed))\)$/gm,
+  /^[ \t]+Failed (\S+)(?: \[.*\])?$/gm,
+  /^[ \t]*\d+ - (.+) \((?:Failed|Timeout|SEGFAULT|ILLEGAL|INTERRUPT|NUMERICAL|OTHER_FAULT|Not Run|Bad command|Subprocess (?:aborted|killed))\)$/gm,
   /^(?!test )(\S.*?) \.\.\. .*FAILED(?: \(.*\))?$/gm,
 ]
 

@@ -336,9 +336,7 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
     files: [
       [
         'meson.build',
-        allOf(
-          /^.*\b(?:test|add_test_setup|subdir|subdir_done)[ \t]*\(.*$|.*\b(?:should_fail|b_ndebug)\b.*/gm,
-        ),
+        allOf(/^.*\b(?:(?:test|add_test_setup|subdir|subdir_done)[ \t]*\(|(?:should_fail|b_ndebug)\b).*$/gm),
       ],
     ],
   },
@@ -370,11 +368,11 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
       '.cargo/config.toml',
       '.cargo/config',
       // A toolchain in a directory is any program that is called cargo.
-      ['rust-toolchain.toml', /^\s*path\s*=.*$/m],
+      ['rust-toolchain.toml', /^[ \t]*path\s*=.*$/m],
       [
         'Cargo.toml',
         allOf(
-          /^\s*(?:autotests|harness|test|doctest|required-features|default-members|exclude|debug-assertions|overflow-checks)\s*=.*$/gm,
+          /^[ \t]*(?:autotests|harness|test|doctest|required-features|default-members|exclude|debug-assertions|overflow-checks)\s*=.*$/gm,
         ),
       ],
     ],

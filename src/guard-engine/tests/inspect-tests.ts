@@ -150,10 +150,11 @@ const loadsSubject =
 
 /** Imports of `test` or `assert` from a module of the project that has no framework behind it. */
 function ownFrameworks(code: string, isOwn: (place: string) => boolean): number {
-  const imports = code.matchAll(
-    /^import\s+([^'"]*?\b(?:test|it|describe|expect|assert)\b(?! as)[^'"]*?)\s+from\s+['"](\.[^'"]+)['"]/gm,
-  )
-  return [...imports].filter(([, , place = '']) => isOwn(place)).length
+  const imports = code.matchAll(/^import\b([^'";]{1,500})['"](\.[^'"\n]+)['"]/gm)
+  return [...imports].filter(
+    ([, names = '', place = '']) =>
+      /\b(?:test|it|describe|expect|assert)\b(?! as).*\sfrom\s/s.test(names) && isOwn(place),
+  ).length
 }
 
 const framework =

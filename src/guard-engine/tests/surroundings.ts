@@ -48,7 +48,7 @@ function placesIn(text: string): readonly string[] {
 
 const outside = /(?<![\w.$)}*/:])(?:~|\/(?:tmp|var|dev\/shm|home|root|Users|opt|srv|run))\/[\w.@-][\w.@/-]*/g
 const nearby = /tmp_?dir|temp_?dir|home_?dir|expanduser|\bHOME\b|home\(/i
-const named = /['"`/]([\w.@-][\w.@/-]*)(?=['"`\s])/g
+const named = /['"`/]([\w.@-][\w.@/-]{0,120})(?=['"`\s])/g
 
 export interface RunMoment {
   readonly home: string
@@ -118,8 +118,12 @@ export function setAround(
   return null
 }
 
+const maxPlain = 2_000
+
 /** The call has nothing but a check and what cuts its output. */
 function isPlain(command: string, checks: readonly string[]): boolean {
+  // A long one takes the patterns long.
+  if (command.length > maxPlain) return false
   const bare = command
     .trim()
     .replace(/^(?:set -[a-z]*o pipefail|cd [^\s;&|<>$]+)\s*(?:&&|;)\s*/, '')

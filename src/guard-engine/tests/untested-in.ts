@@ -15,14 +15,14 @@ export function looseIn(code: string): number {
 }
 
 const conditional =
-  /(?:\b(?:it|test)(?:\.\w+)*\([^\n]*\{|\bdef test\w*\([^\n]*:|\bfunc(?:tion)? [tT]est\w*\([^{;]*\{|(?:\btest\]|@Test\b|\[(?:Fact|Theory|Test\w*)\b)[^{;]*\{)\s*if\b[^\n]*?\s*(?:\{\s*)?return[ \t]*;?[ \t]*(?=[\n}])|^[ \t]*if\b(?![^\n]*\b(?:assert|require)\b[^\n]*\{)[^\n]*?(?:\)|:|,\s*do:)\s*(?:\{\s*)?(?:await )?(?:self\.)?(?:assert|expect)(?!\w*\.fail)/gm
+  /(?:\b(?:it|test)(?:\.\w+){0,9}\([^\n]{0,300}\{|\bdef test\w*\([^\n]{0,300}:|\bfunc(?:tion)? [tT]est\w*\([^{;]{0,300}\{|(?:\btest\]|@Test\b|\[(?:Fact|Theory|Test\w*)\b)[^{;]{0,300}\{)\s{1,200}if\b[^\n]{0,300}?\s{0,200}(?:\{\s{0,200})?return[ \t]*;?[ \t]*(?=[\n}])|^[ \t]*if\b(?![^\n]{0,300}\b(?:assert|require)\b[^\n]{0,300}\{)[^\n]{0,300}?(?:\)|:|,\s*do:)\s{0,200}(?:\{\s{0,200})?(?:await )?(?:self\.)?(?:assert|expect)(?!\w*\.fail)/gm
 const withItself =
-  /\bassert\w*(?:\.\w+)?\([ \t]*([^\n,]*\([^\n]*?\)),[ \t]*\1[ \t]*\)|\bexpect\(([^\n]*\([^\n]*?\))\)\.to\w+\(\2\)|^[ \t]*assert (\S[^\n]*\([^\n]*\)) == \3[ \t]*$/gm
+  /\bassert\w*(?:\.\w+)?\([ \t]*([^\n,]{0,40}\([^\n]{0,80}?\)),[ \t]*\1[ \t]*\)|\bexpect\(([^\n]{0,40}\([^\n]{0,80}?\))\)\.to\w+\(\2\)|^[ \t]*assert (\S[^\n]{0,40}\([^\n]{0,80}\)) == \3[ \t]*$/gm
 
 /** Loops over a list that the file leaves empty. */
 function overNothing(code: string): number {
   const loops = code.matchAll(
-    /\bof ([\w$]+)\)\s*(?:\{\s*)?(?:it|test)\b|\b([\w$]+)\.forEach\([^\n]*\s*(?:it|test)\(/g,
+    /\bof ([\w$]{1,40})\)\s*(?:\{\s*)?(?:it|test)\b|\b([\w$]{1,40})\.forEach\([^\n]{0,200}\s*(?:it|test)\(/g,
   )
   return [...loops].filter(([, one, two]) => {
     const name = (one ?? two ?? '').replaceAll('$', String.raw`\$`)
@@ -48,16 +48,16 @@ function skippedByName(code: string): number {
 }
 
 const testHead =
-  /\b(?:it|test|describe|suite)(?:\.\w+)*\(\s*(?:'[^'\n]*'|"[^"\n]*"|`[^`\n]*`)\s*,\s*(?:\{([^}\n]*\})|([\w$]+)\s*,)/g
+  /\b(?:it|test|describe|suite)(?:\.\w+){0,9}\(\s*(?:'[^'\n]{0,300}'|"[^"\n]{0,300}"|`[^`\n]{0,300}`)\s*,\s*(?:\{([^}\n]{0,300}\})|([\w$]+)\s*,)/g
 
 /** `c.skip()` in a test that takes `c`, or of a usual name of what a test takes. */
 function skippedInside(code: string): number {
   const taken = new Set(['ctx', 'task'])
   for (const [, name = ''] of code.matchAll(
-    /\b(?:it|test)\b[^\n]*?[(,]\s*(?:async\s+)?(?:function\s*\w*\s*)?\(?(\w+)(?:\s*=>|\)\s*(?:=>|\{))/g,
+    /\b(?:it|test)\b[^\n]{0,300}?[(,]\s*(?:async\s+)?(?:function\s*\w*\s*)?\(?(\w+)(?:\s*=>|\)\s*(?:=>|\{))/g,
   ))
     taken.add(name)
-  const calls = [...code.matchAll(/(?:^|[{;]|=>)\s*(\w+)\.(?:skip|todo)\(\s*(?:\)|['"`])/gm)]
+  const calls = [...code.matchAll(/(?:^|[{;]|=>)[ \t]*(\w+)\.(?:skip|todo)\(\s*(?:\)|['"`])/gm)]
   return calls.filter(([, name = '']) => taken.has(name) && !/^(?:t|test|it|suite|context)$/.test(name))
     .length
 }

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { failedTests } from '../../core/test-output/count-tests.ts'
+import { asksAround, setAround } from './surroundings.ts'
+import { tamings } from './tamings.ts'
+import { testLanguage } from './test-files.ts'
+import { looseIn, untestedIn } from './untested-in.ts'
+
+const length = 200_000
+const filled = (piece: string): string => piece.repeat(Math.ceil(length / piece.length))
+
+/** A pattern that searches the rest of the text again from every place would take minutes, longer than a hook may. */
+test.each([
+  '\n',
+  ' ',
+  'a/',
+  'it(',
+  'it.test.',
+  'test(',
+  'assert(',
+  'assert[',
+  'expect.',
+  'of $',
+  '#[cfg_attr(a',
+  '@Test ',
+  'if cfg!(feature',
+  'import ',
+  'def test(',
+])('a text of %j is searched at once', (piece) => {
+  const text = filled(piece)
+  for (const path of [
+    'a.test.ts',
+    'test_a.py',
+    'a_test.go',
+    'a.rs',
+    'ATest.java',
+    'ATest.php',
+    'a_test.cc',
+  ]) {
+    expect(testLanguage(path)?.skipped.test(text)).toBeTypeOf('boolean')
+    untestedIn(path, text)
+  }
+  looseIn(text)
+  asksAround('src/a.ts', [`readFile(HOME) ${text}`])
+  tamings('src/a.ts', [text], [text])
+  failedTests(text)
+  const when = { home: '/home/a', root: '/a', sinceMs: 0, beganMs: 0, isInTree: () => true }
+  const asked = new Map([['src/a.ts', { names: ['CI'], paths: [], isOpen: false }]])
+  setAround(`npm test${text}`, ['npm test'], asked, when)
+})
