@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { diffFiles } from './diff-files.ts'
 import { dodgedTests } from './dodged-tests.ts'
+import { comparedCalls } from './test-body.ts'
 
 /** The test that failed expects 3. */
 const found = (path: string, lines: readonly string[], expected: ReadonlySet<string> | null): number =>
@@ -61,4 +62,10 @@ test.each([
   ['test/a.test.js', ['+const answers = [3, 1]', '+answers.shift()']],
 ])('an honest source is not: %s %j', (path, lines) => {
   expect(found(path, lines, new Set(['3']))).toBe(0)
+})
+
+test.each(['a', 'a(', 'a::', 'if ', 'caller('])('a line of many %j is searched at once', (piece) => {
+  const line = piece.repeat(200_000 / piece.length)
+  found('src/a.js', [`+${line}`, `+return 3${line}`], null)
+  expect(comparedCalls([line])).toEqual([])
 })

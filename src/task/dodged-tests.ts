@@ -16,7 +16,7 @@ const step = /\+\+|--|\.(?:shift|pop|next)\(|\bnext\(|[+-]=\s*1\b/
 const literal = String.raw`(?:[-+]?\d[\w.]*|'[^']*'|"[^"]*")`
 const literals = String.raw`\s*${literal}(?:\s*,\s*${literal})+\s*,?\s*`
 const list = new RegExp(
-  String.raw`\b(?<name>\w+)(?:\[\d*\])?\s*(?::[^=]*)?=\s*(?:(?:iter|deque|cycle|itertools\.cycle|collections\.deque)\(|new\s+\w+\[\]\s*|vec!)?[[{(](?<values>${literals})[\]})]`,
+  String.raw`\b(?<name>\w+)(?:\[\d*\])?\s*(?::[^=]{0,200})?=\s*(?:(?:iter|deque|cycle|itertools\.cycle|collections\.deque)\(|new\s+\w+\[\]\s*|vec!)?[[{(](?<values>${literals})[\]})]`,
 )
 const listStep = new RegExp(String.raw`[[{](?<values>${literals})[\]}]\s*\[[^\]%]*(?:\+\+|--)[^\]%]*\]`)
 

@@ -83,9 +83,9 @@ export function callsOf(body: readonly string[]): readonly string[] {
 
 /** What a value in the text of a program looks like. */
 export const literal = String.raw`(?:[-+]?\d[\w.]*|true|false|null|None|True|False|nil|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")`
-const call = String.raw`([A-Za-z_]\w*)\(\s*${literal}(?:\s*,\s*${literal})*\s*\)`
+const call = String.raw`\b([A-Za-z_]\w*)\(\s*${literal}(?:\s*,\s*${literal})*\s*\)`
 const comparison = new RegExp(
-  String.raw`(?:(\w+)\s*\(\s*(?:[\w$]+(?:::|\.|->))*)?${call}(?:\)?\s*[!=]==?|\s*,)\s*${literal}|(?:assert|expect|equal|same|check)\w*\(\s*${literal}\s*,\s*(?:[\w$]+(?:::|\.|->))*${call}`,
+  String.raw`(?:\b(\w+)\s*\(\s*(?:[\w$]+(?:::|\.|->))*)?${call}(?:\)?\s*[!=]==?|\s*,)\s*${literal}|(?:assert|expect|equal|same|check)\w{0,40}\(\s*${literal}\s*,\s*(?:[\w$]+(?:::|\.|->))*${call}`,
   'gi',
 )
 
@@ -113,7 +113,7 @@ export function defines(lines: readonly string[], name: string): boolean {
 }
 
 /** A call that a test passes values to. */
-export const callWithValues = String.raw`(?<!\)\s*[.](?:\w+[.])*)\b${call}`
+export const callWithValues = String.raw`(?<!\)\s*[.](?:\w+[.])*)${call}`
 
 /** The values with which a test compares, without those that it passes to what it tests: `3` of `assert.equal(add(1, 2), 3)`. */
 export function valuesIn(lines: readonly string[]): ReadonlySet<string> {

@@ -59,13 +59,11 @@ const maxDepth = 8
 /** Which declared commands a shell call runs, and whether the end of the call proves anything about each. */
 export function findRuns(written: string, declared: readonly DeclaredCommand[], given: RunPlace): FoundRuns {
   if (declared.length === 0 || written.trim() === '') return none
+  const ownRoot = new RegExp(String.raw`${RegExp.escape(given.root)}(?![\w.-])`, 'g')
   const script = unrollLoops(
     written
       .replaceAll(namedByShell, '$1')
-      .replaceAll(
-        new RegExp(String.raw`(?<=\bPYTHONPATH=\S*)${RegExp.escape(given.root)}(?![\w.-])`, 'g'),
-        '.',
-      )
+      .replaceAll(/\bPYTHONPATH=\S+/g, (set) => set.replaceAll(ownRoot, '.'))
       .replaceAll(keptStatus, '$2; $3=$?; echo')
       .replaceAll(printedLater, '{ $2\n} | cat')
       .replaceAll(namedRoot, 'cd "$$(git rev-parse --show-toplevel)$2"')

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { declaredAs } from '../../../test/support/guard-story.ts'
 import { failedTests } from '../../core/test-output/count-tests.ts'
+import { findRuns } from '../evidence/find-runs.ts'
 import { asksAround, setAround } from './surroundings.ts'
 import { tamings } from './tamings.ts'
 import { testLanguage } from './test-files.ts'
@@ -46,4 +48,13 @@ test.each([
   const when = { home: '/home/a', root: '/a', sinceMs: 0, beganMs: 0, isInTree: () => true }
   const asked = new Map([['src/a.ts', { names: ['CI'], paths: [], isOpen: false }]])
   setAround(`npm test${text}`, ['npm test'], asked, when)
+})
+
+test('a command that names the project many times is read at once', () => {
+  const place = { root: '/a/b', directory: '/a/b', language: 'bash' as const, read: () => null, tests: [] }
+  const { runs } = findRuns(`npm test ${filled('/a/b')}`, [declaredAs('npm test')], {
+    ...place,
+    real: (each) => each,
+  })
+  expect(runs).toHaveLength(1)
 })
