@@ -32,7 +32,7 @@ export async function crossRun(active: ActiveTask, verification: KeptVerificatio
     changed: changed.filter((path) => before.has.has(path)),
     read: before.read,
   })
-  const isTest = (path: string): boolean => isTestFile(path) || isOfTests.test(path) || programs.has(path)
+  const isTest = (path: string): boolean => isOfTests(path) || programs.has(path)
   const others = changed.filter((path) => !isTest(path))
   const rest = await after.all(others)
   const deleted = askedDeletions(active, changed, after.has)
@@ -134,7 +134,11 @@ function namesIn(text: string): ReadonlySet<string> {
   )
 }
 
-const isOfTests =
+export function isOfTests(path: string): boolean {
+  return isTestFile(path) || besideTests.test(path)
+}
+
+const besideTests =
   /(?:^|\/)(?:tests?|specs?|__tests__|__snapshots__|testdata)\/|(?:^|\/)conftest\.py$|\.snap(?:shot)?$|(?:^|\/)t\/.*\.t$/
 
 /** "Update the tests", "change the snapshot". */

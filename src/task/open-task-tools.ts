@@ -101,7 +101,7 @@ function verifier(options: TaskToolsOptions, site: TaskSite): VerifyAttempt {
   return async (attempt, signal, watch, more) => {
     const { file } = start.agentFile
     const verification = { ...file.verification, env: { ...file.verification.env, ...more?.env } }
-    if (readTextIfExists(path) !== start.agentFile.text)
+    if (more === undefined && readTextIfExists(path) !== start.agentFile.text)
       site.emit({
         kind: 'note',
         level: 'warning',

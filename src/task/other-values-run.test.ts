@@ -23,6 +23,12 @@ test.each([
   ['def test_a():\n    assert ok(1) == True\n', ['test_a'], 'def test_a():\n    assert ok(1) == False\n'],
   ['def test_a():\n    assert f(1) != 3\n', ['test_a'], 'def test_a():\n    assert f(1) != 3\n'],
   ['  assert(add(1, 2) == 3);', [], '  assert(add(1, 2) == 37);'],
+  [
+    'def test_a():\n    self.assertLessEqual(f(1), 3)\n',
+    ['test_a'],
+    'def test_a():\n    self.assertLessEqual(f(1), 3)\n',
+  ],
+  ["it('a', () => {\n  notStrictEqual(f(1), 3)\n})", ['a'], "it('a', () => {\n  notStrictEqual(f(1), 3)\n})"],
 ])('expects other values: %j %j', (text, names, other) => {
   expect(withOtherValues(text, names)).toBe(other)
 })
@@ -37,6 +43,18 @@ test.each([
       return [text, [], text]
     },
   ),
+  [
+    "test('a', () =>\n  assert.equal(add(1, 2), 3)\n)",
+    ['a'],
+    "test('a', () =>\n  assert.equal(add(1, 2), 3)\n)",
+  ],
+  ["test('a', () =>\n  assert.equal(add(1, 2), 3))", ['a'], "test('a', () =>\n  assert.equal(add(1, 2), 3))"],
+  ['fn a() {\n    assert_eq!(add(1, 2), 3)\n}', ['a'], 'fn a() {\n    assert_eq!(add(1, 2), 3)\n}'],
+  [
+    'fn a() {\n    assert_eq!(add(1, 2), 3);\n}',
+    ['a'],
+    'fn a() {\n    assert_eq!(add(1, 2), 3);\n    assert_eq!(add(1, 2), 3);\n}',
+  ],
 ])('compares a call with values twice: %j', (text, names, twice) => {
   expect(withTwice(text, names)).toBe(twice)
 })
