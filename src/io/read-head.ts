@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
-import { allowing, errnoOf, translated } from './fs-error.ts'
-import { isEndless } from './path-kind.ts'
+import { allowing, errnoOf, orElse, translated } from './fs-error.ts'
+import { isEndless, isFile } from './path-kind.ts'
 
 export type Head =
   | { readonly kind: 'text'; readonly text: string }
@@ -30,6 +30,20 @@ export function readHead(path: string, maxBytes: number): Head {
   } finally {
     closeSync(fd)
   }
+}
+
+/** The first bytes of a regular file; none when it cannot be read. */
+export function firstBytes(path: string, length: number): Buffer {
+  const bytes = Buffer.alloc(length)
+  if (!isFile(path)) return bytes.subarray(0, 0)
+  return orElse(bytes.subarray(0, 0), () => {
+    const fd = openSync(path, 'r')
+    try {
+      return bytes.subarray(0, readSync(fd, bytes, 0, length, 0))
+    } finally {
+      closeSync(fd)
+    }
+  })
 }
 
 /** The text of a file; for a long one its beginning and end with a note between them. '' when it is missing. */

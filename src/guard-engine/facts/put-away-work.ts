@@ -331,15 +331,16 @@ async function unverifiedFile(
       ([path, id]) => path !== planCommandSource && files.get(path) !== id && !isDocumentation(path),
     )
     if (others.length > maxCompared) continue
-    const same = await Promise.all(
-      others.map(async ([path, id]) => {
-        const [was, is] = await Promise.all(
-          [files.get(path), id].map((each) => (each ? textOf(each, trees, repository) : null)),
-        )
-        return was != null && is != null && onlyCommentsChanged(path, was, is)
-      }),
-    )
-    if (!same.includes(false)) return null
+    let isSeen = true
+    for (const [path, id] of others) {
+      const [was, is] = await Promise.all(
+        [files.get(path), id].map((each) => (each ? textOf(each, trees, repository) : null)),
+      )
+      isSeen = was != null && is != null && onlyCommentsChanged(path, was, is)
+      // Every text is a call of git.
+      if (!isSeen) break
+    }
+    if (isSeen) return null
   }
   return lost
 }

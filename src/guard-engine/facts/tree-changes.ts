@@ -207,13 +207,13 @@ async function gainedLines(
   isWanted: (path: string, lines: readonly string[]) => boolean,
 ) {
   const found: { path: string; added: readonly string[]; all: readonly string[] }[] = []
+  let repository: GitRepository | null = null
   for (const { path, before } of files.filter((file) => isSource.test(file.path)).slice(0, maxSources)) {
     const all = textInside(root, path, maxBytes)?.split('\n') ?? []
     if (!isWanted(path, all)) continue
-    const repository = before === null ? null : await openRepository(root, { timeoutMs: gitTimeoutMs })
-    const old = new Set(
-      (await repository?.run(['cat-file', 'blob', before ?? '']))?.stdout.toString().split('\n'),
-    )
+    if (before !== null) repository ??= await openRepository(root, { timeoutMs: gitTimeoutMs })
+    const blob = before === null ? undefined : await repository?.run(['cat-file', 'blob', before])
+    const old = new Set(blob?.stdout.toString().split('\n'))
     found.push({ path, added: all.filter((line) => !old.has(line)), all })
   }
   return found

@@ -4,6 +4,7 @@ import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { openWorld } from '../open-world.ts'
 import { placedOutputs } from './build-outputs.ts'
+import { compiledInstead } from './compiled-python.ts'
 
 const project = {
   'Cargo.toml': '[package]\n',
@@ -27,6 +28,11 @@ async function placedBy(command: string): Promise<readonly string[]> {
 
 test.each(['app', 'target/debug/app'])('%s is built, so a call that writes it is named', async (path) => {
   expect(await placedBy(`cp /bin/true ${path}`)).toEqual([path])
+})
+
+test('a directory in the place of a compiled Python file is not read', async () => {
+  await using fixture = await createFixture({ 'a.py': '', '__pycache__/a.cpython-313.pyc/b': '' })
+  expect(compiledInstead(fixture.path, ['a.py'])).toBeNull()
 })
 
 test.each(['run-tests.sh', 'target/debug/notes.txt'])('%s is not built', async (path) => {

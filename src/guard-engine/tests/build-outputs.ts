@@ -4,6 +4,7 @@ import { fileHash } from '../../io/content-hash.ts'
 import { namesIn } from '../../io/directory.ts'
 import { changedAtMs, createdAtMs, entryKind, isDirectory, isFile } from '../../io/path-kind.ts'
 import { sizeOf } from '../../io/read-from.ts'
+import { firstBytes } from '../../io/read-head.ts'
 import { readShortText } from '../../io/read-short-text.ts'
 import { sha256 } from '../../io/sha256.ts'
 import type { World } from '../../shell/world.ts'
@@ -12,7 +13,6 @@ import { callTargets } from '../targets.ts'
 import { builtAge } from './make-target.ts'
 
 const maxText = 1024 * 1024
-const maxProgram = 64 * 1024 * 1024
 const maxObjects = 500
 const maxDepth = 8
 
@@ -139,7 +139,7 @@ const compilerIn = /\b(?:CC|CXX|LD|cc|gcc|g\+\+|clang|rustc|go build)\b|\.o\b/
 
 /** A compiled file, or a script in the place of one. */
 function isExecutable(path: string): boolean {
-  return /^(?:\x7fELF|!<arch>|#!|MZ|\ufffd{4})/.test(readShortText(path, maxProgram)?.slice(0, 8) ?? '')
+  return /^(?:\x7fELF|!<arch>|#!|MZ|\ufffd{4})/.test(firstBytes(path, 8).toString())
 }
 
 /**

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import { namesIn } from '../../io/directory.ts'
 import { isFile } from '../../io/path-kind.ts'
-import { readFrom } from '../../io/read-from.ts'
+import { firstBytes } from '../../io/read-head.ts'
 
 /** Why Python may run something else than a changed source says: a compiled file that it takes without a look at the source. */
 export function compiledInstead(root: string, changed: readonly string[]): string | null {
@@ -23,6 +23,5 @@ export function compiledInstead(root: string, changed: readonly string[]): strin
 
 /** Its second word says that it is known by a hash of the source, and that nothing compares the hash. */
 function isUnchecked(path: string): boolean {
-  const { bytes } = readFrom(path, 0)
-  return bytes.length > 8 && (bytes[4] ?? 0) === 1
+  return firstBytes(path, 8)[4] === 1
 }
