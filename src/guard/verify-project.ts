@@ -29,7 +29,6 @@ export interface ProjectVerifyRequest {
   readonly signal: AbortSignal
   readonly nowMs: () => number
   readonly onStart?: (command: DeclaredCommand) => void
-  readonly onEnd?: (run: VerificationRun) => void
 }
 
 export interface ProjectVerification {
@@ -97,7 +96,6 @@ export async function verifyProject(request: ProjectVerifyRequest): Promise<Proj
     const hollow = whyHollow(command.command, before, now)
     const run = hollow === null || ran.notCounted !== undefined ? ran : { ...ran, notCounted: hollow }
     runs.push(run)
-    request.onEnd?.(run)
     appendNote({ guardHome, root, note: noteOf(run), nowMs: request.nowMs() })
   }
   const verdict = verdictOf(commands, runs)

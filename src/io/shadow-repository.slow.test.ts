@@ -35,6 +35,15 @@ describe.each([
   ['a repository', true],
   ['a directory without git', false],
 ])('in %s', (_, isRepository) => {
+  test('a git that was killed does not block the next one', async () => {
+    const { fixture, top, open, write } = await lab(isRepository)
+    await using _ = fixture
+    const before = await (await open()).take()
+    writeFileSync(join(top, 'shadow.git/index.lock'), '')
+    write('new.txt', 'new\n')
+    expect(await (await open()).take()).not.toBe(before)
+  })
+
   test('every change is seen, and nothing that is ignored, left out or a byproduct', async () => {
     const { fixture, root, open, write } = await lab(isRepository)
     await using _ = fixture

@@ -38,6 +38,8 @@ export const byproducts = [
 export async function openShadowRepository(options: ShadowOptions) {
   const { dir, root } = options
   if (!isFile(join(dir, 'HEAD'))) await create(options)
+  // A git that was killed, for example with the machine, leaves it behind. No other process uses this repository.
+  removeTree(join(dir, 'index.lock'))
   const settings = await readingSettings(options)
   const run = (args: readonly string[], how?: GitOptions) =>
     git(options, [...settings.flatMap((setting) => ['-c', setting]), ...args], how)

@@ -84,12 +84,10 @@ const agentNames = [
 export interface ProcessOrigin {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly pid: number
-  /** Processes that hooks have identified as agents. */
-  readonly agentPids?: readonly number[]
 }
 
 /** Evidence that an agent started this process, as the end of a sentence; null when there is none. */
-export async function findAgentAbove({ env, pid, agentPids = [] }: ProcessOrigin): Promise<string | null> {
+export async function findAgentAbove({ env, pid }: ProcessOrigin): Promise<string | null> {
   const own = agentVariable(Object.keys(env).filter((name) => env[name] !== undefined))
   if (own !== null) return `the variable ${own} is set, which agents set for the processes they start`
   const ancestors = await processAncestors(pid)
@@ -97,7 +95,6 @@ export async function findAgentAbove({ env, pid, agentPids = [] }: ProcessOrigin
   for (const { pid: above, argv, variables } of ancestors) {
     const agent = agentOf(argv)
     if (agent !== null) return `it was started by ${agent} (process ${above})`
-    if (agentPids.includes(above)) return `it was started by a guarded agent (process ${above})`
     const variable = agentVariable(variables)
     if (variable !== null) return `its ancestor process ${above} has the variable ${variable} of an agent`
   }

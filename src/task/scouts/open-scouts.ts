@@ -34,11 +34,10 @@ export interface ScoutsOptions {
   readonly installed?: () => Promise<readonly string[]>
   readonly emit: (step: TaskStep) => void
   readonly sleep?: Sleep
-  /** Size of the repository map in tokens. */
-  readonly maxMapTokens?: number
 }
 
-const defaultMapTokens = 24_000
+/** Size of the repository map. */
+const mapTokens = 24_000
 const answerChars = 500
 const summaryChars = 200
 
@@ -64,7 +63,7 @@ export function openScouts(options: ScoutsOptions): Scouts {
     const map = repoMap(tree, {
       question: query.question,
       focus,
-      maxTokens: options.maxMapTokens ?? defaultMapTokens,
+      maxTokens: mapTokens,
     })
     const history = histories[scout]
     const installed = (await options.installed?.()) ?? []
