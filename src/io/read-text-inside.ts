@@ -41,7 +41,7 @@ export function readTextInside(
 }
 
 /** The same; null when there is no such text, whatever the reason. */
-export function textInside(root: string, relative: string, maxBytes: number): string | null {
+export function textInside(root: string, relative: string, maxBytes = defaultMaxBytes): string | null {
   const file = readTextInside(root, relative, { maxBytes })
   return file.kind === 'text' ? file.text : null
 }

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path'
 import { shorten } from '../core/shorten.ts'
 import type { TestInventory } from '../guard-engine/contract.ts'
-import { readTextInside } from '../io/files.ts'
+import { textInside } from '../io/read-text-inside.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import type { Weakening } from './contract.ts'
 import { isSource } from './editor/sample-conventions.ts'
@@ -43,14 +43,10 @@ export async function changedRedTests(
   )
   const isOther = data.length > 0 || helpers.length > 0 || near.length > 0
   const tests = Object.keys(baseline.tests.files).filter((path) => isOther || changes.includes(path))
-  const entries = await tree.entries(baseline.tree)
-  const nowIn = (path: string): string | null => {
-    const found = readTextInside(tree.root, path)
-    return found.kind === 'text' ? found.text : null
-  }
+  const { paths, read } = await tree.texts(baseline.tree)
+  const nowIn = (path: string): string | null => textInside(tree.root, path)
   const textsOf = async (path: string) => {
-    const id = entries.get(path)?.id
-    const text = id === undefined ? '' : (await tree.read(id)).toString('utf8')
+    const text = await read(path)
     const now = nowIn(path)
     return { before: linesOf(text), after: now === null ? null : linesOf(now), text, now }
   }
@@ -59,7 +55,7 @@ export async function changedRedTests(
   const named = Object.keys(baseline.tests.files).map(nowIn)
   const isUnplaced = isNameless || [...names].some((name) => !named.some((text) => text?.includes(name)))
   const checks = new Map<string, ReturnType<typeof comparedCalls>>()
-  for (const path of isUnplaced ? [...entries.keys()].filter(isSource).slice(0, maxChecks) : []) {
+  for (const path of isUnplaced ? [...paths].filter(isSource).slice(0, maxChecks) : []) {
     const lines = other.includes(path) ? (await textsOf(path)).before : linesOf(nowIn(path) ?? '')
     checks.set(path, comparedCalls(lines))
   }
@@ -93,9 +89,9 @@ export async function changedRedTests(
       for (const called of callsOf(body)) calls.set(called, name)
       const beside = near.find(
         (each) =>
-          !entries.has(each) &&
+          !paths.has(each) &&
           takesPlace(each, path, before) &&
-          [...entries.keys()].some((one) => one.endsWith(`${basename(each, '.py')}.py`)),
+          [...paths].some((one) => one.endsWith(`${basename(each, '.py')}.py`)),
       )
       if (beside !== undefined) say(beside, name, 'this file takes the place of what it imports')
       const place = [now, ...moved].find((each) => bodyOf(linesOf(each), name).length > 0)
@@ -122,7 +118,7 @@ export async function changedRedTests(
         say(helper, name, 'a check it uses was changed')
     }
     const mayBe = [...names].filter((name) => bodyOf(before, name).length > 0 || before.some(isMany))
-    for (const each of data.filter((one) => entries.has(one) && mayBe.length > 0)) {
+    for (const each of data.filter((one) => paths.has(one) && mayBe.length > 0)) {
       const isSnapshot = each.startsWith(path) || /__snapshots__/.test(each)
       const texts = await textsOf(each)
       if (isLongerList(texts.before, texts.after ?? [])) continue

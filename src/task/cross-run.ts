@@ -28,7 +28,7 @@ export async function crossRun(active: ActiveTask, verification: KeptVerificatio
   const programs = await checkPrograms({
     steps: request.steps,
     definitions: Object.values(baseline.tests.definitions),
-    paths: before.paths,
+    paths: [...before.has],
     changed: changed.filter((path) => before.has.has(path)),
     read: before.read,
   })
@@ -176,14 +176,10 @@ function stemOf(path: string): string {
 const maxRead = 200
 
 async function textsOf({ tree }: ActiveTask, state: string) {
-  const entries = await tree.entries(state)
-  const read = async (path: string): Promise<string> => {
-    const id = entries.get(path)?.id
-    return id === undefined ? '' : (await tree.read(id)).toString('utf8')
-  }
+  const { paths: has, read } = await tree.texts(state)
   const all = async (paths: readonly string[]): Promise<string> =>
     (await Promise.all(paths.slice(0, maxRead).map(read))).join('\n')
-  return { paths: [...entries.keys()], has: new Set(entries.keys()), read, all }
+  return { has, read, all }
 }
 
 /** Whether every value of the old tests is in the new ones. */

@@ -14,12 +14,9 @@ export async function expectedValues({
 }: ActiveTask): Promise<ReadonlySet<string> | null> {
   const red = known.untouched?.evidence.flatMap(({ failures = [] }) => failures) ?? []
   const names = new Set(red.map(nameOf))
-  const entries = await tree.entries(baseline.tree)
-  const paths = [...entries.keys()]
-  const linesIn = async (path: string): Promise<readonly string[]> => {
-    const id = entries.get(path)?.id
-    return id === undefined ? [] : linesOf((await tree.read(id)).toString('utf8'))
-  }
+  const texts = await tree.texts(baseline.tree)
+  const paths = [...texts.paths]
+  const linesIn = async (path: string): Promise<readonly string[]> => linesOf(await texts.read(path))
   const homeless = new Set(names)
   const found: string[] = []
   const tests =

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { shorten } from '../core/shorten.ts'
-import { readTextInside } from '../io/files.ts'
+import { textInside } from '../io/read-text-inside.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import type { Weakening } from './contract.ts'
 
@@ -13,13 +13,10 @@ export async function lostRegistrations(
   const builds = (await tree.changes(baseline.tree, verification.tree)).filter((path) =>
     /^(?:CMakeLists\.txt|meson\.build)$|\.cmake$/.test(basename(path)),
   )
-  const entries = await tree.entries(baseline.tree)
+  const { read } = await tree.texts(baseline.tree)
   const found: Weakening[] = []
   for (const path of builds) {
-    const id = entries.get(path)?.id
-    const read = readTextInside(tree.root, path)
-    const before = id === undefined ? '' : (await tree.read(id)).toString('utf8')
-    for (const call of looserCalls(before, read.kind === 'text' ? read.text : '', isProven))
+    for (const call of looserCalls(await read(path), textInside(tree.root, path) ?? '', isProven))
       found.push({ what: `"${path}" no longer runs a test as before: ${shorten(call, 100)}`, where: path })
   }
   return found

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, lstatSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFixture, type FsFixture } from 'fs-fixture'
@@ -63,6 +64,20 @@ test('a patch holds binary content, modes, links and missing newlines, and appli
   expect(readlinkSync(join(root, 'link'))).toBe('a.txt')
   expect(await tree.apply(patch)).toContain('patch')
   expect(await tree.take()).toBe(after)
+})
+
+test('a submodule has no text', async () => {
+  const { root, tree } = await project({ 'a.txt': 'one\n', 'inner/b.txt': 'b\n' })
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=e@example.com', ...args], {
+      cwd: join(root, 'inner'),
+    })
+  git('init', '--quiet')
+  git('add', '.')
+  git('commit', '--quiet', '-m', 'Start')
+  const { paths, read } = await tree.texts(await tree.take())
+  expect([...paths]).toEqual(['a.txt', 'inner'])
+  expect(await Promise.all(['a.txt', 'inner', 'none'].map(read))).toEqual(['one\n', '', ''])
 })
 
 async function project(files: Record<string, string>) {

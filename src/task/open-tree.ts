@@ -13,6 +13,8 @@ export interface TaskTree extends ShadowRepository {
   /** The files of a state by path, or only those in `paths`. */
   entries(tree: string, paths?: readonly string[]): Promise<ReadonlyMap<string, TreeEntry>>
   read(id: string): Promise<Buffer>
+  /** The files of a state as texts. */
+  texts(tree: string): Promise<TreeTexts>
   /** A patch for `git apply`, including binary files, modes and missing newlines. */
   patch(from: string, to: string): Promise<Buffer>
   /**
@@ -24,6 +26,12 @@ export interface TaskTree extends ShadowRepository {
   apply(patch: Uint8Array, flags?: readonly string[]): Promise<string | null>
   /** The patch that merges a change into the tree, file by file. `commit`: what the change was made for. null for a conflict. */
   merged(patch: Uint8Array, flags: readonly string[], commit: string | null): Promise<Buffer | null>
+}
+
+export interface TreeTexts {
+  readonly paths: ReadonlySet<string>
+  /** '' for a file that the state does not have, and for a submodule. */
+  read(path: string): Promise<string>
 }
 
 export interface TreeEntry {
@@ -47,25 +55,37 @@ export async function openTree(options: TreeOptions): Promise<TaskTree> {
     const { exitCode, stderr, error } = await shadowGit(options, args, { stdin })
     return exitCode === 0 ? null : (error ?? stderr.text.trim())
   }
+  const entriesOf: TaskTree['entries'] = async (tree, paths) => {
+    if (paths?.length === 0) return new Map()
+    const listed = await git(['ls-tree', '-r', '-z', '--full-tree', tree])
+    const wanted = paths === undefined ? null : new Set(paths)
+    return new Map(
+      listed
+        .toString('utf8')
+        .split('\0')
+        .flatMap((line): [string, TreeEntry][] => {
+          const [, mode = '', id = '', path = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? []
+          return path !== '' && wanted?.has(path) !== false ? [[path, { mode, id }]] : []
+        }),
+    )
+  }
+  const read = (id: string): Promise<Buffer> => git(['cat-file', 'blob', id])
   return {
     ...shadow,
     root,
     leaveOut: options.leaveOut,
-    entries: async (tree, paths) => {
-      if (paths?.length === 0) return new Map()
-      const listed = await git(['ls-tree', '-r', '-z', '--full-tree', tree])
-      const wanted = paths === undefined ? null : new Set(paths)
-      return new Map(
-        listed
-          .toString('utf8')
-          .split('\0')
-          .flatMap((line): [string, TreeEntry][] => {
-            const [, mode = '', id = '', path = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? []
-            return path !== '' && wanted?.has(path) !== false ? [[path, { mode, id }]] : []
-          }),
-      )
+    entries: entriesOf,
+    read,
+    texts: async (tree) => {
+      const entries = await entriesOf(tree)
+      return {
+        paths: new Set(entries.keys()),
+        read: async (path) => {
+          const { id, mode } = entries.get(path) ?? {}
+          return id === undefined || mode === '160000' ? '' : (await read(id)).toString('utf8')
+        },
+      }
     },
-    read: (id) => git(['cat-file', 'blob', id]),
     patch,
     apply,
     merged: async (change, flags, commit) => {

@@ -1,5 +1,5 @@
 import { writeTextInside } from '../io/change-inside.ts'
-import { readTextInside } from '../io/files.ts'
+import { textInside } from '../io/read-text-inside.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import type { Weakening } from './contract.ts'
 import { isOfTests } from './cross-run.ts'
@@ -41,9 +41,9 @@ export async function otherValuesRun(
     what: string,
   ): Promise<KeptVerification | null> => {
     const changed = sources.flatMap((path) => {
-      const found = readTextInside(tree.root, path)
-      const text = found.kind === 'text' ? change(found.text, names) : ''
-      return found.kind === 'text' && text !== found.text ? [{ path, text }] : []
+      const before = textInside(tree.root, path) ?? ''
+      const text = change(before, names)
+      return text === before ? [] : [{ path, text }]
     })
     if (changed.length === 0) return null
     const paths = changed.map(({ path }) => path)

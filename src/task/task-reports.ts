@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readTextInside } from '../io/files.ts'
+import { textInside } from '../io/read-text-inside.ts'
 import type { Store } from '../store/contract.ts'
 import type { TaskRecord } from '../store/queue/contract.ts'
 
@@ -7,11 +7,8 @@ import type { TaskRecord } from '../store/queue/contract.ts'
 export type TaskReports = ReturnType<typeof taskReports>
 
 export function taskReports(store: Store, { task_run_id }: TaskRecord) {
-  const read = (name: string): string | null => {
-    if (task_run_id === null) return null
-    const found = readTextInside(join(store.runsDir, task_run_id), join('reports', name))
-    return found.kind === 'text' ? found.text : null
-  }
+  const read = (name: string): string | null =>
+    task_run_id === null ? null : textInside(join(store.runsDir, task_run_id), join('reports', name))
   return {
     summary: read('summary.md'),
     stuckReport: read('stuck_report.md'),

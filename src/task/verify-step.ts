@@ -4,7 +4,8 @@ import { asObject } from '../core/json-fields.ts'
 import { shorten } from '../core/shorten.ts'
 import { ranTests, testsRun } from '../guard-engine/history/gate.ts'
 import { makeDirectories } from '../io/directory.ts'
-import { readJsonIfExists, readTextInside, writeJsonAtomic } from '../io/files.ts'
+import { readJsonIfExists, writeJsonAtomic } from '../io/files.ts'
+import { textInside } from '../io/read-text-inside.ts'
 import { sha256 } from '../io/sha256.ts'
 import type { VerificationDetails, VerifierResponse } from '../verifier/contract.ts'
 import { evidenceFrom } from '../verifier/sandbox-document.ts'
@@ -90,10 +91,7 @@ function missingIn({ tree }: ActiveTask, { status, failedStep, evidence, log }: 
   if (status !== 'FAIL' || failedStep === null || ranTests(evidence.at(-1) ?? none)) return null
   const manifests =
     'package.json pyproject.toml requirements.txt requirements-dev.txt setup.cfg setup.py Pipfile'
-  const read = (path: string): string => {
-    const found = readTextInside(tree.root, path)
-    return found.kind === 'text' ? found.text : ''
-  }
+  const read = (path: string): string => textInside(tree.root, path) ?? ''
   const declared = `${manifests.split(' ').map(read).join('\n')} pytest jest vitest mocha tox`
   const names = (name: string): boolean =>
     declared.split(/[^\w@/.-]+/).some((word) => word.replace(/[=<>~!].*/, '') === name)

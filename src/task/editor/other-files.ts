@@ -4,8 +4,9 @@ import { GantryError } from '../../core/error.ts'
 import { copyTree } from '../../io/copy-tree.ts'
 import { makeDirectories } from '../../io/directory.ts'
 import { fileMark, moveAside } from '../../io/file-state.ts'
-import { listFiles, readTextInside } from '../../io/files.ts'
+import { listFiles } from '../../io/files.ts'
 import { entryKind } from '../../io/path-kind.ts'
+import { textInside } from '../../io/read-text-inside.ts'
 import { removeTree } from '../../io/remove-tree.ts'
 import { resolveInside } from '../../io/resolve-inside.ts'
 import type { TreeEntry } from '../open-tree.ts'
@@ -155,8 +156,7 @@ function newPackages(root: string, changed: readonly string[], before: OtherFile
   if (packages.size === 0) return new Set()
   for (const path of Object.keys(before.marks)) packages.delete(packageOf(path) ?? '')
   const declared = manifests
-    .map((path) => readTextInside(root, path, { maxBytes: 32 * 1024 * 1024 }))
-    .map((found) => (found.kind === 'text' ? found.text : ''))
+    .map((path) => textInside(root, path, 32 * 1024 * 1024) ?? '')
     .join('\n')
     .toLowerCase()
   const isDeclared = (place: string): boolean => {

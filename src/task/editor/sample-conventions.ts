@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { isTestFile } from '../../guard-engine/tests/test-files.ts'
-import { readTextInside } from '../../io/files.ts'
+import { textInside } from '../../io/read-text-inside.ts'
 
 /** Conventions found in a sample of files, as sentences for a prompt. */
 export interface Conventions {
@@ -34,8 +34,8 @@ export function sampleConventions(
     .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : a > b ? 1 : 0))
     .slice(0, maxFiles)
   const texts = chosen.flatMap((path) => {
-    const read = readTextInside(root, path, { maxBytes: maxFileBytes })
-    return read.kind === 'text' ? [{ path, text: read.text }] : []
+    const text = textInside(root, path, maxFileBytes)
+    return text === null ? [] : [{ path, text }]
   })
   const tests = sources.filter(isTestFile)
   const style = [
@@ -179,13 +179,13 @@ function inferTestFramework(root: string, files: readonly string[]): string | nu
 }
 
 function frameworkIn(root: string, path: string): string | null {
-  const read = readTextInside(root, path, { maxBytes: 1024 * 1024 })
-  if (read.kind !== 'text') return null
-  const script = /"test"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(read.text)?.[1] ?? ''
+  const text = textInside(root, path, 1024 * 1024)
+  if (text === null) return null
+  const script = /"test"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? ''
   if (/\bnode\b.*--test\b/.test(script)) return 'node:test'
   return (
     fromPackages.find((name) => new RegExp(`\\b${name.replace('/', '\\/')}\\b`).test(script)) ??
-    fromPackages.find((name) => read.text.includes(`"${name}"`)) ??
+    fromPackages.find((name) => text.includes(`"${name}"`)) ??
     null
   )
 }

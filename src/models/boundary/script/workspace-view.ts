@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { readTextInside } from '../../../io/files.ts'
 import { pathBelow } from '../../../io/path-below.ts'
+import { textInside } from '../../../io/read-text-inside.ts'
 import { resolveInside } from '../../../io/resolve-inside.ts'
 
 /** Access to the workspace for translating a call to an agent's tools. */
@@ -29,9 +29,6 @@ export function viewWorkspace(workspace: string | undefined): WorkspaceView {
       const { kind } = resolveInside(workspace, below(path))
       return kind === 'outside' ? null : kind === 'inside'
     },
-    read(path) {
-      const file = readTextInside(workspace, below(path))
-      return file.kind === 'text' ? file.text : null
-    },
+    read: (path) => textInside(workspace, below(path)),
   }
 }
