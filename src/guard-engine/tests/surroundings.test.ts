@@ -46,9 +46,24 @@ test.each([
   ['a.ts', 'export function add(a, b) { return a + b }'],
   ['a.py', 'def add(a, b):'],
   ['a.sh', 'echo $(($1 + $2))'],
+  ['a.ts', "import { defineConfig } from 'vitest/config'"],
+  ['test/a.ts', "export * from '../src/cart.js'"],
+  ['a.ts', "} from '@shop/core'"],
   ['a.test.ts', "spawnSync('node', ['a.js'])"],
 ])('%s: %s asks for nothing around it', (path, line) => {
   expect(asksAround(path, [line])).toBeNull()
+})
+
+test.each([
+  ['a.ts', "import flag from './.cache/flag.json'"],
+  ['a.ts', "const flag = await import('./.cache/flag')"],
+  ['src/a.ts', "import flag from '/tmp/flag.js'"],
+  ['src/a.ts', "import flag from '../../tmp/flag.js'"],
+  ['a.ts', "const flag = require('./.cache/flag')"],
+  ['a.go', 'os.Open("/tmp/flag")'],
+  ['a.py', 'open("build/flag")'],
+])('%s: %s asks for a file', (path, line) => {
+  expect(asksAround(path, [line])?.paths).not.toEqual([])
 })
 
 const ci: AskedAround = { names: ['CI'], paths: [], isOpen: false }

@@ -1,4 +1,4 @@
-import { relative, resolve } from 'node:path'
+import { posix, relative, resolve } from 'node:path'
 import { changedAtMs, createdAtMs, isDirectory } from '../../io/path-kind.ts'
 import type { Facts } from '../contract.ts'
 import { isTestFile } from './test-files.ts'
@@ -17,7 +17,7 @@ export interface AskedAround {
 export type AskedSources = ReadonlyMap<string, AskedAround>
 
 export function asksAround(path: string, lines: readonly string[]): AskedAround | null {
-  const text = lines.join('\n')
+  const text = lines.filter((line) => !loadsModule(path, line)).join('\n')
   const isShell = /\.(?:ba)?sh$/.test(path)
   const pattern = isShell ? shellVariable : variable
   const names = [...text.matchAll(pattern)].flatMap((found) => found.slice(1).filter(Boolean))
@@ -26,6 +26,18 @@ export function asksAround(path: string, lines: readonly string[]): AskedAround 
   const isOpen = !isTestFile(path) && (isShell ? otherInShell : other).test(text.replaceAll(pattern, ''))
   return names.length + paths.length > 0 || isOpen ? { names, paths, isOpen } : null
 }
+
+/** A line that only loads a module of the tree or of a package: `import { a } from './b.js'`. */
+function loadsModule(path: string, line: string): boolean {
+  const found = importLine.exec(line)?.groups?.from
+  return (
+    found !== undefined &&
+    !/^(?:\.\.)?\//.test(posix.join(found.startsWith('.') ? posix.dirname(path) : '', found))
+  )
+}
+
+const importLine =
+  /^\s*(?:(?:import|export)\b[^'"();=]*|\}\s*from\s*)(?<quote>['"])(?<from>(?:[^'"]*\/)?[^'"/.]*(?:\.[cm]?[jt]sx?)?)\k<quote>;?\s*$/
 
 /** `process.env.CI`, `os.environ["CI"]`, `getenv("CI")`, `env!("CI")`, `ENV.fetch('CI')`, `'CI' in process.env`. */
 const variable =
