@@ -89,6 +89,10 @@ describe('verification commands', () => {
     'a table that only begins like ruff': [{ 'pyproject.toml': '[tool.ruffian]\n' }, []],
     'ruff by its own file': [{ '.ruff.toml': '' }, ['ruff check .']],
     'a test of Go too deep': [{ 'a/b/c/d_test.go': '' }, []],
+    'modules of Go in a workspace': [
+      { 'go.work': '', 'a/go.mod': '', 'b/go.mod': '', 'b/b_test.go': '' },
+      ['cd a && go test ./...', 'cd b && go test ./...'],
+    ],
     'a module of Go without tests': [{ 'go.mod': '', 'a.go': '' }, []],
     'a Makefile without the target': [{ Makefile: 'all:\n\techo test:\ntest := 1\ntesting: x\n' }, []],
     'a Makefile with several targets': [{ Makefile: '.PHONY: test\nbuild test: x\n' }, ['make test']],

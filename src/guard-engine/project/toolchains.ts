@@ -190,10 +190,10 @@ function goSource(files: ProjectFiles): string | null {
   return oneOf(files, 'go.mod', 'go.work') ?? goTest(files) ?? null
 }
 
-/** In each module: without one in the root, `go test` finds nothing there. */
+/** In each module: without one in the root, `go test` finds nothing there, also beside a `go.work`. */
 function goTests(files: ProjectFiles): readonly string[] {
   if (goTest(files) === undefined) return []
-  if (oneOf(files, 'go.mod', 'go.work') !== null) return ['go test ./...']
+  if (oneOf(files, 'go.mod') !== null) return ['go test ./...']
   const modules = [...files.known].flatMap((path) => /^(.+)\/go\.mod$/.exec(path)?.[1] ?? [])
   return modules.length === 0
     ? ['go test ./...']
