@@ -6,7 +6,7 @@ import { argOf } from '../../shell/shell-state.ts'
 import { type SimpleCommand, simpleCommand } from '../../shell/simple-command.ts'
 import { type PlainCommand, unwrapCommand, unwrapPlain } from '../../shell/unwrap-command.ts'
 import type { DeclaredCommand } from '../contract.ts'
-import { perhapsLess, waysToRun, whyLess } from './coverage/covers.ts'
+import { perhapsLess, rewrites, waysToRun, whyLess } from './coverage/covers.ts'
 import { type Check, type CoveragePlace, inUsualBuild, readChecks } from './coverage/read-check.ts'
 import type { ShownPart } from './coverage/shown-output.ts'
 import type { ShownStatus } from './coverage/shown-status.ts'
@@ -80,6 +80,7 @@ export function isUnclear({ why, starts, wanted: { declared } }: FoundRun, isSho
       return why.isMixed === true || (isShown && why.isSteered !== true)
     case 'other':
       if (declared.kind === 'lint' || why.isTests === true || almostWhole.test(why.text)) return true
+      if (why.text.endsWith(rewrites)) return true
       if (isShown && knownWhenRun.test(why.text)) return true
       return (why.text.endsWith(perhapsLess) || declared.kind === 'build') && !choosesPart.test(why.text)
     case 'directory':
@@ -305,7 +306,8 @@ function differenceOf(
     return { kind: 'other', text: `ran with more arguments (\`${more}\`), which is another command` }
   }
   const isSameKind = kind !== 'other' && kindOfCommand(run.join(' ')) === kind
-  return isSameKind ? { kind: 'other', text: 'ran with other arguments than the declared ones' } : null
+  const shown = run.join(' ').replaceAll('\0', '').slice(0, 80)
+  return isSameKind ? { kind: 'other', text: `was not run: \`${shown}\` is another command` } : null
 }
 
 function mentionOf(outer: SimpleCommand, rest: string, { text }: WantedCommand): RunDoubt | null {

@@ -81,7 +81,8 @@ export function whyLess(run: Check, wanted: Check, place: CoveragePlace): string
   if (run.runner !== wanted.runner) return undefined
   const has = (all: readonly string[], one: string): boolean =>
     all.some((each) => spelled(each) === spelled(one))
-  const less = run.less.find((each) => !has(wanted.less, each))
+  const updates = run.less.find((each) => updating.test(each) && !has(wanted.less, each))
+  const less = run.less.find((each) => !updating.test(each) && !has(wanted.less, each))
   if (less !== undefined) {
     const isAllowed =
       (less.startsWith('nextest') && place.read('.config/nextest.toml') !== null) ||
@@ -94,8 +95,12 @@ export function whyLess(run: Check, wanted: Check, place: CoveragePlace): string
   const given = [...run.more, ...run.unknown]
   const missing = wanted.lacks?.[0] ?? [...wanted.more, ...wanted.unknown].find((each) => !has(given, each))
   if (missing !== undefined) return `ran without ${shown(missing)}`
-  return whyLessForwarded(run, wanted, place) ?? whyFewer(run, wanted, place)
+  const updated = updates === undefined ? null : `ran with ${shown(updates)}, which ${rewrites}`
+  return whyLessForwarded(run, wanted, place) ?? whyFewer(run, wanted, place) ?? updated
 }
+
+const updating = /^(?:-u|--update|--updateSnapshot|--update-snapshots|--snapshot-update)$/
+export const rewrites = 'rewrites snapshots'
 
 /** The end of a reason that is only a lack of knowledge. */
 export const perhapsLess = 'and it is not known whether that leaves something out'
