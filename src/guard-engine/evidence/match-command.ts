@@ -201,11 +201,22 @@ function whyNotCovered(
   return whys.find((why) => why?.isTests) ?? whys[0]
 }
 
-/** `make test-a test-b` for `test: test-a test-b`. */
+/** `make test-a test-b` for `test: test-a test-b`, and `make check` for `make test` if there is `check: test`. */
 function areItsTasks(checks: readonly Check[], [own]: readonly Check[], place: CoveragePlace): boolean {
-  if (checks.length < 2 || own === undefined) return false
-  const scripts = checks.map((check) => taskScript(check, place))
-  return !scripts.includes(null) && scripts.join(' && ') === taskScript(own, place)
+  const [check] = checks
+  if (check === undefined || own === undefined) return false
+  const scripts = checks.map((each) => taskScript(each, place))
+  const script = taskScript(own, place)
+  if (script === null || scripts.includes(null)) return false
+  if (checks.length > 1) return scripts.join(' && ') === script
+  const areTargets = [check, own].every(({ runner }) => runner.startsWith('make:'))
+  const isInside = areTargets && linesOf(scripts[0] ?? '').includes(linesOf(script))
+  return isInside && whyLess({ ...check, runner: own.runner }, own, place) === null
+}
+
+/** The commands of a task, each between two ends of a line, which none of them contains. */
+function linesOf(script: string): string {
+  return `\n${script.slice(1, -2).replaceAll('\n) && (', '\n\n')}\n`
 }
 
 /** For a declared command only runs of the program that it names: by a path of its own, or in an environment such as that of uv. */

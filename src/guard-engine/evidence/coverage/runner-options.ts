@@ -26,7 +26,7 @@ export function runnerOptions(): Readonly<Record<string, RunnerOptions>> {
 let table: Readonly<Record<string, RunnerOptions>> | undefined
 
 const jsLook =
-  '--coverage --no-coverage --coverage.enabled --coverageReporters= --coverage.reporter= --coverageDirectory= --coverage.provider= --silent --verbose --colors --color --no-color --bail --bail= --no-bail --ci --json --outputFile= --reporter= --reporters= --watch=false --watchAll=false --no-watch --passWithNoTests --detectOpenHandles --logHeapUsage --no-cache --maxWorkers= --minWorkers= --testTimeout= --retry='
+  '--coverage --no-coverage --coverage.enabled --coverageReporters= --coverage.reporter= --coverageDirectory= --coverage.provider= --silent --verbose --colors --color --no-color --bail --bail= --bail=1 --bail=3 --bail=5 --no-bail --ci --json --outputFile= --reporter= --reporters= --watch=false --watchAll=false --no-watch --passWithNoTests --detectOpenHandles --logHeapUsage --no-cache --maxWorkers= --minWorkers= --testTimeout= --retry='
 
 function describeRunners(): Readonly<Record<string, RunnerOptions>> {
   const mypy = {
