@@ -482,6 +482,8 @@ export interface EvidenceHistory {
 export interface GateHistory {
   /** The tree that needs no verification: taken at the start of the session, then at each end. */
   readonly baseTree: string | null
+  /** The tree when the session began; absent in a session that began with another version. */
+  readonly startTree?: string
   /** Refusals in the current prompt, by agent id or `main`. */
   readonly refusals: Readonly<Record<string, number>>
   readonly lastEnd: { readonly state: EndState; readonly tree: string | null; readonly at: string } | null

@@ -253,6 +253,41 @@ test('changes between two turns are not from the agent, so the next turn ends si
   expect(work.stop()).toMatchObject({ verdict: 'pass', notes: [] })
 })
 
+test('going back to the files of the start of the session ends silently, and to those of the user too', () => {
+  const work = story()
+  work.start([tests])
+  work.edit('src/a.ts', 'T1')
+  work.run('npm test')
+  expect(work.stop().verdict).toBe('pass')
+  work.send({ kind: 'prompt', text: 'undo that', synthetic: false })
+  work.disk.tree = 'T0'
+  work.run('git checkout -- .')
+  expect(work.stop()).toMatchObject({ verdict: 'pass', notes: [] })
+  const mixed = story()
+  mixed.start([tests])
+  mixed.disk.tree = 'of the user'
+  mixed.send({ kind: 'prompt', text: 'go on', synthetic: false })
+  mixed.disk.tree = 'T0'
+  mixed.run('git checkout -- .')
+  expect(mixed.stop().verdict).toBe('refuse')
+})
+
+test('a plan that was only written needs none of its tasks, unless the agent says that they are done', () => {
+  const planned = (files: readonly string[], lastMessage: string) => {
+    const work = story()
+    const plan = { total: 2, done: 0, open: ['one', 'two'] }
+    work.disk.project = { entries: [], truncated: false, commands: [], plan }
+    work.start([])
+    work.edit('IMPLEMENTATION_PLAN.md', 'T1')
+    const change = { total: files.length, isCode: false, tests: false, sources: [], spared: {} }
+    work.disk.changes = { T0: { ...change, files } }
+    return work.stop({ lastMessage }).verdict
+  }
+  expect(planned(['IMPLEMENTATION_PLAN.md'], 'The plan is written.')).toBe('pass')
+  expect(planned(['IMPLEMENTATION_PLAN.md'], 'All tasks are done.')).toBe('refuse')
+  expect(planned(['IMPLEMENTATION_PLAN.md', 'docs/a.md'], 'The plan is written.')).toBe('refuse')
+})
+
 test('work left unverified by an interruption is checked in the next turn', () => {
   const work = edited()
   work.send({ kind: 'prompt', text: 'never mind, what is this?', synthetic: false })

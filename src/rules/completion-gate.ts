@@ -10,7 +10,7 @@ import { type Blockers, findBlockers, openPlan, putAwayWork } from '../guard-eng
 import { isTestOf } from '../guard-engine/gate/names-to-remove.ts'
 import { claimsAllDone } from '../guard-engine/gate/plan-scope.ts'
 import { blockerSummary, refusalText } from '../guard-engine/gate/refusal-text.ts'
-import { hasTicked, runsOn } from '../guard-engine/history/gate.ts'
+import { isUntouched, runsOn } from '../guard-engine/history/gate.ts'
 import { callLabel } from '../guard-engine/history/protection.ts'
 import { sumOf } from '../guard-engine/history/session.ts'
 import { printable } from '../guard-engine/printable.ts'
@@ -146,7 +146,8 @@ function waiting(scene: Scene, event: Stop): RuleAnswer | null {
 function isOnlyTalk({ history, facts }: Scene, event: Stop): boolean {
   const { gate, edits, calls } = history
   if (gate.settled === true) return true
-  if (facts.tree !== null && facts.tree === gate.baseTree) return !hasTicked(gate)
+  if (facts.tree !== null && isUntouched(gate, facts.tree)) return true
+  if (facts.tree !== null && facts.tree === gate.baseTree) return false
   if (event.kind === 'subagent_stop' && event.agentId !== null) {
     const began = Object.hasOwn(gate.subagentTrees, event.agentId) ? gate.subagentTrees[event.agentId] : null
     if (facts.tree !== null && facts.tree === began) return true

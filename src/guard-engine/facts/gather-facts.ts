@@ -305,12 +305,12 @@ async function gatherBranches(
   { project, tree }: Pick<Facts, 'project' | 'tree'>,
 ): Promise<Pick<Facts, 'branches'>> {
   const { root, trees, settings, history, event } = request
-  const { heads, headsAt, copies = [], baseTree } = history.gate
+  const { heads, headsAt, copies = [] } = history.gate
   const { documentation } = settings.checklist
   const sinceMs = Date.parse(headsAt ?? history.session.startedAt ?? '')
   const { requiredCommands } = await import('../evidence/required-commands.ts')
   const { readBranches } = await import('./put-away-work.ts')
-  const { isGreenRun } = await import('../history/gate.ts')
+  const { isGreenRun, isUntouched } = await import('../history/gate.ts')
   const greens = (history.evidence.runs ?? []).filter(isGreenRun)
   const required = requiredCommands({ ...request, project })
   const isTested = required.some(({ kind }) => kind !== 'lint')
@@ -331,7 +331,7 @@ async function gatherBranches(
     documentation,
   })
   if (branches === null) return {}
-  if (copies.length === 0 || tree === null || tree !== baseTree) return { branches }
+  if (copies.length === 0 || tree === null || !isUntouched(history.gate, tree)) return { branches }
   const { keptElsewhere } = await import('./kept-elsewhere.ts')
   const kept = await keptElsewhere({ ...request, tree, commands: copies, sinceMs, documentation })
   return { branches: kept === null ? branches : { ...branches, unverified: [kept, ...branches.unverified] } }

@@ -17,8 +17,8 @@ import type {
 import { type CommandStatus, commandStatus, partsOf } from '../evidence/command-status.ts'
 import { whyHollow } from '../evidence/hollow-definition.ts'
 import { requiredCommands } from '../evidence/required-commands.ts'
-import { gitUses, hasTicked, isGreenRun, runsOn } from '../history/gate.ts'
-import { stashRef } from '../project/command-sources.ts'
+import { gitUses, hasTicked, isGreenRun, isUntouched, runsOn } from '../history/gate.ts'
+import { planCommandSource, stashRef } from '../project/command-sources.ts'
 import type { Settings } from '../settings/settings.ts'
 import { movedCommands } from '../tests/inspect-tests.ts'
 import { namedFiles } from './change-influence.ts'
@@ -190,7 +190,7 @@ export function commandsToVerify(known: {
 }): readonly DeclaredCommand[] {
   const { history, settings, tree, project, changes = null } = known
   const { baseTree, waived } = history.gate
-  if (tree === null || (tree === baseTree && !hasTicked(history.gate)) || waived.includes(tree)) return []
+  if (tree === null || isUntouched(history.gate, tree) || waived.includes(tree)) return []
   const change = hasTicked(history.gate) ? null : (changes?.[baseTree ?? ''] ?? null)
   const { required } = demanded(requiredCommands(known), { history, project, change })
   if (settings.checklist.verify !== 'self') {
@@ -366,11 +366,18 @@ export function openPlan({ event, facts, history, settings }: Scene): OpenPlan |
     return null
   const isClaimedDone = isStop(event) && claimsAllDone(event.lastMessage)
   const scope = scopeOf(event, history)
+  if (event.kind === 'stop' && isOnlyPlanned({ facts, history }) && !isClaimedDone) return null
   if (scope === null) return { ...plan, asked: null, isClaimedDone }
   const done = Math.max(0, plan.done - scope.doneBefore)
   const isReached = scope.tasks === null || done >= scope.tasks
   if (isReached && !isClaimedDone) return null
   return { ...plan, asked: scope.tasks === null ? null : { tasks: scope.tasks, done }, isClaimedDone }
+}
+
+/** The plan was written or changed, and nothing else: no task was begun. */
+function isOnlyPlanned({ facts, history: { gate } }: Pick<Scene, 'facts' | 'history'>): boolean {
+  const change = facts.changes?.[gate.baseTree ?? '']
+  return change?.total === 1 && change.files[0] === planCommandSource && !hasTicked(gate)
 }
 
 function isStop(event: HookEvent): event is HookEvent & { readonly kind: 'stop' | 'subagent_stop' } {

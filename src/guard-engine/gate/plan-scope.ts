@@ -40,6 +40,7 @@ const limits: readonly RegExp[] = [
 function isAside(text: string, isLater: boolean): boolean {
   const isAboutPlan = aboutPlan.test(text)
   if (isLater) return /\S\s+\S+\s+\S/.test(text) && !isAboutPlan && !goingOn.test(text)
+  if (!isAboutPlan && faults.test(text) && !goingOn.test(text)) return true
   return (
     !isAboutPlan &&
     /^(?:(?:please|now|also|can you|could you|we need to|i need you to)\s+)*(?:fix|rename|refactor|add|remove|delete|drop|bump|upgrade|replace|convert|extract|revert|speed up|clean up|format)\s+\S+\s+\S/i.test(
@@ -50,6 +51,9 @@ function isAside(text: string, isLater: boolean): boolean {
 
 const aboutPlan =
   /\b(?:plans?|tasks?|steps?|items?|to-?dos?|check ?box(?:es)?|phases?|milestones?|everything|all|rest|remaining|next|continue|implement\w*|ralph|loop|aufgaben?)\b/i
+
+/** "There is a bug in total", "average() divides by the wrong number". */
+const faults = /\b(?:bugs?|wrong|broken|crash\w*|regression|traceback|exception)\b/i
 
 const goingOn =
   /\b(?:go (?:on|ahead)|keep (?:going|working|at)|carry on|proceed|resume|start|work|finish|complete|done|build it|weiter)\b/i

@@ -42,11 +42,13 @@ function afterEvent(before: GateHistory, { event, at }: EventEntry): GateHistory
   switch (event.kind) {
     case 'session_start':
       // After a compaction or a resume, earlier work may still be unverified.
-      return state.baseTree === null && tree != null ? based(state, tree) : state
+      return state.baseTree === null && tree != null ? { ...based(state, tree), startTree: tree } : state
     case 'prompt': {
       // Changes while the agent was idle were not made by the agent.
       const isIdle = state.settled === true || state.baseTree === null
-      return isIdle && event.flag !== true && tree != null ? based(state, tree) : state
+      if (!isIdle || event.flag === true || tree == null) return state
+      // Files that the user changed are a new start.
+      return { ...based(state, tree), ...(tree !== state.baseTree && { startTree: tree }) }
     }
     case 'tool_before':
     case 'tool_after': {
@@ -55,9 +57,7 @@ function afterEvent(before: GateHistory, { event, at }: EventEntry): GateHistory
       return limited.settled === true && mayChangeTree(event) ? { ...limited, settled: false } : limited
     }
     case 'stop':
-      return tree != null && tree === state.baseTree && !hasTicked(state)
-        ? { ...state, settled: true }
-        : state
+      return tree != null && isUntouched(state, tree) ? { ...state, settled: true } : state
     case 'subagent_start':
       return event.agentId === null
         ? state
@@ -175,6 +175,11 @@ function withBranches(
 function counted(state: GateHistory, { facts }: LedgerEvent): GateHistory {
   const ticked = facts.project?.plan?.done
   return ticked === undefined || ticked === state.ticked ? state : { ...state, ticked }
+}
+
+/** Nothing changed since the base was taken, or all work of the session was undone. */
+export function isUntouched(state: GateHistory, tree: string): boolean {
+  return (tree === state.baseTree || tree === state.startTree) && !hasTicked(state)
 }
 
 /** Whether a task was ticked off since the base was taken. That does not change the tree, but it is a claim that needs evidence. */
