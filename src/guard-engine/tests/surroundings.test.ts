@@ -49,6 +49,7 @@ test.each([
   ['a.ts', "import { defineConfig } from 'vitest/config'"],
   ['test/a.ts', "export * from '../src/cart.js'"],
   ['a.ts', "} from '@shop/core'"],
+  ['src/a.test.js', "const { average, total } = require('./cart')"],
   ['a.test.ts', "spawnSync('node', ['a.js'])"],
 ])('%s: %s asks for nothing around it', (path, line) => {
   expect(asksAround(path, [line])).toBeNull()
@@ -59,7 +60,8 @@ test.each([
   ['a.ts', "const flag = await import('./.cache/flag')"],
   ['src/a.ts', "import flag from '/tmp/flag.js'"],
   ['src/a.ts', "import flag from '../../tmp/flag.js'"],
-  ['a.ts', "const flag = require('./.cache/flag')"],
+  ['a.ts', "  const flag = require('./.cache/flag')"],
+  ['a.ts', "const flag = require('./.cache/flag.json')"],
   ['a.go', 'os.Open("/tmp/flag")'],
   ['a.py', 'open("build/flag")'],
 ])('%s: %s asks for a file', (path, line) => {

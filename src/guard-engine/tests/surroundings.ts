@@ -27,7 +27,7 @@ export function asksAround(path: string, lines: readonly string[]): AskedAround 
   return names.length + paths.length > 0 || isOpen ? { names, paths, isOpen } : null
 }
 
-/** A line that only loads a module of the tree or of a package: `import { a } from './b.js'`. */
+/** A line that only loads a module of the tree or of a package: `import { a } from './b.js'`, or at the top `const b = require('./b')`. */
 function loadsModule(path: string, line: string): boolean {
   const found = importLine.exec(line)?.groups?.from
   return (
@@ -37,7 +37,7 @@ function loadsModule(path: string, line: string): boolean {
 }
 
 const importLine =
-  /^\s*(?:(?:import|export)\b[^'"();=]*|\}\s*from\s*)(?<quote>['"])(?<from>(?:[^'"]*\/)?[^'"/.]*(?:\.[cm]?[jt]sx?)?)\k<quote>;?\s*$/
+  /^\s*(?:(?:import|export)\b[^'"();=]*|\}\s*from\s*|(?<!\s)(?:const|let|var)\b[^'"();=]*=\s*require\()(?<quote>['"])(?<from>(?:[^'"]*\/)?[^'"/.]*(?:\.[cm]?[jt]sx?)?)\k<quote>\)?;?\s*$/
 
 /** `process.env.CI`, `os.environ["CI"]`, `getenv("CI")`, `env!("CI")`, `ENV.fetch('CI')`, `'CI' in process.env`. */
 const variable =
