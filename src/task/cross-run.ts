@@ -1,4 +1,4 @@
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { shorten } from '../core/shorten.ts'
 import { ranTests } from '../guard-engine/history/gate.ts'
 import { isTestFile } from '../guard-engine/tests/test-files.ts'
@@ -150,12 +150,19 @@ const asksToDelete = /\b(?:delet\w*|remov\w*|drop\w*)\b/i
 export function askedDeletions(
   { request, known, baseline }: Pick<ActiveTask, 'request' | 'known' | 'baseline'>,
   changed: readonly string[],
-  left: { has(path: string): boolean },
+  left: { has(path: string): boolean; keys(): Iterable<string> },
 ): Readonly<Record<string, number>> {
   if (!asksToDelete.test(request.description) || known.untouched?.status !== 'PASS') return {}
   const gone = changed.filter((path) => !left.has(path))
   const isTest = (path: string): boolean => Object.hasOwn(baseline.tests.files, path)
-  const named = gone.filter((path) => !isTest(path) && isSaid(path, request.description)).map(stemOf)
+  const kept = [...left.keys()]
+  const isMeant = (path: string): boolean =>
+    isSaid(path, request.description) ||
+    isCalled(stemOf(path), request.description) ||
+    (dirname(path) !== '.' &&
+      isCalled(basename(dirname(path)), request.description) &&
+      !kept.some((each) => each.startsWith(`${dirname(path)}/`)))
+  const named = gone.filter((path) => !isTest(path) && isMeant(path)).map(stemOf)
   const found = gone.filter(
     (path) => isTest(path) && (isSaid(path, request.description) || named.includes(stemOf(path))),
   )
@@ -166,11 +173,18 @@ function isSaid(path: string, text: string): boolean {
   return text.split(/[\s,;:"'`()]+/).some((word) => [path, basename(path)].includes(word.replace(/\.$/, '')))
 }
 
-/** `legacy` of `src/legacy.js`, `test/legacy.test.js` and `tests/test_legacy.py`. */
+/** Whether a text has "the class Legacy" or "the legacy module". */
+function isCalled(name: string, text: string): boolean {
+  const kind = '(?:class|module|package|director(?:y|ies)|folder)'
+  const word = String.raw`[\w./-]*(?<![\w.-])${RegExp.escape(name)}`
+  return new RegExp(String.raw`\b${kind}\s+["'\x60]?${word}(?![\w-])|${word}\S?\s+${kind}\b`).test(text)
+}
+
+/** `legacy` of `src/legacy.js`, `test/legacy.test.js` and `test_legacy.py`, `Legacy` of `LegacyTest.java`. */
 function stemOf(path: string): string {
   return basename(path)
     .replace(/(?:[._-](?:test|spec))?\.\w+$/, '')
-    .replace(/^test_|_test$/g, '')
+    .replace(/^test_|_test$|(?<=[a-z\d])Tests?$/g, '')
 }
 
 const maxRead = 200

@@ -39,7 +39,7 @@ export async function findWeakenings(
     const mayDodge = dodgedTests(diffFiles(diff), null).length > 0
     const dodged = mayDodge ? dodgedTests(diffFiles(diff), expected) : []
     const changed = await tree.changes(baseline.tree, verification.tree)
-    const left = await tree.entries(verification.tree, changed)
+    const left = await tree.entries(verification.tree)
     const runs = historyOf(known.untouched, verification, askedDeletions(active, changed, left))
     const found = [
       ...crossed.found,

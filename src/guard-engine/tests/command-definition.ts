@@ -220,6 +220,7 @@ export const nestedNames = new Set([
   'meson.build',
   'Directory.Build.props',
   'Directory.Build.targets',
+  'go.mod',
 ])
 
 /** The configuration files of the frameworks that a command names, each with a hash of the relevant part. */
@@ -377,6 +378,8 @@ const configured: readonly { readonly by: RegExp; readonly files: readonly Confi
       ],
     ],
   },
+  // A module in a directory takes its tests out of `./...`.
+  { by: /\bgo\b/, files: [['go.mod', /^module\b/m]] },
   {
     by: /\bmvnw?\b/,
     files: [

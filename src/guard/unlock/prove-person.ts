@@ -24,7 +24,9 @@ export async function provePerson(check: PersonCheck): Promise<string> {
   terminal.write(`${about}\nType ${code} to continue, anything else to cancel: `)
   const answer = await terminal.readLine(signal)
   if (answer?.trim().toLowerCase() !== code) {
-    throw new GantryError('USAGE', 'the code did not match, so nothing was changed')
+    throw new GantryError('USAGE', 'the code did not match, so nothing was changed', {
+      hint: 'Run the command again and type the code that it shows.',
+    })
   }
   const name = env.SUDO_USER || env.USER || env.LOGNAME || 'unknown user'
   return terminal.name === null ? name : `${name} on ${terminal.name}`

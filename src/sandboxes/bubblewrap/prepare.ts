@@ -309,6 +309,6 @@ const files =
   )
 
 const directories =
-  'alternatives ssl/certs pki/tls/certs pki/ca-trust/extracted fonts java-11-openjdk java-17-openjdk java-21-openjdk maven/logging'.split(
+  'alternatives ssl/certs pki/tls/certs pki/ca-trust/extracted fonts java-11-openjdk java-17-openjdk java-21-openjdk maven/logging php php.d'.split(
     ' ',
   )

@@ -62,7 +62,7 @@ ${quoted(strategy)}
 
 ## How Verified
 
-Every step passed on exactly this tree, in ${sandbox}, ${loops}:
+Every step passed on exactly this tree, ${sandbox === 'host' ? 'on this machine without a sandbox' : `in ${sandbox}`}, ${loops}:
 
 ${steps.map(({ name, command, duration_ms }) => `- ${oneLine(name)}: \`${oneLine(command)}\` (${duration_ms} ms)`).join('\n')}
 
