@@ -45,6 +45,7 @@ needs('terminal free of agents', hasPty && byPerson)(
 needs('terminal free of agents', hasPty && byPerson)('a wrong code leaves everything locked', async () => {
   const { output, code } = await run(ptyArgv(gantry('unlock')), () => 'yes\n')
   expect(output).toContain('the code did not match')
+  expect(output).toContain('type the code that it shows')
   expect(code).toBe(2)
   expect(notes()).toEqual([])
 })

@@ -129,11 +129,11 @@ async function printEnd(task: TaskRecord | null, store: Store, { stdout }: CliCo
     stdout.write(
       `\nRead the report: gantry task show ${task.id} --report\nRetry after fixing the cause: gantry task retry ${task.id}\n`,
     )
-  const isKept = task.task_run_id !== null && readProposal(store, task.task_run_id) !== null
-  if (isKept && !task.dry_run && task.state === 'SUCCESS' && task.options.apply !== true)
-    stdout.write(
-      `\nYour tree is unchanged. Apply the change with: gantry task apply ${task.id}\nOr commit it on a branch: gantry task commit ${task.id}\n`,
-    )
+  const kept = task.task_run_id === null ? null : readProposal(store, task.task_run_id)
+  if (kept !== null && !task.dry_run && task.state === 'SUCCESS' && task.options.apply !== true) {
+    const commit = kept.commit == null ? '' : `Or commit it on a branch: gantry task commit ${task.id}\n`
+    stdout.write(`\nYour tree is unchanged. Apply the change with: gantry task apply ${task.id}\n${commit}`)
+  }
   if (task.dry_run && diff !== null)
     stdout.write(`\n${plainText(diff)}\nNothing was changed. Apply it with: gantry task apply ${task.id}\n`)
 }

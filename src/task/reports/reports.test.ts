@@ -292,22 +292,26 @@ test('an infrastructure error is reported with its source and advice', () => {
 })
 
 test('a summary has what, why and how it was verified, and proposes no commit', () => {
-  const text = successSummary({
-    task,
-    description: facts.description,
-    at: facts.at,
-    filesModified: [{ path: 'src/cli.ts', change: 'modified' }],
-    what: 'Added the flag.',
-    strategy: 'The parser has one already.',
-    runId: 'run_20260101_000000_abcdef',
-    steps: [{ name: 'test', command: 'npm test', duration_ms: 12 }],
-    attempts: 2,
-    replans: 0,
-    sandbox: 'bubblewrap 0.8.0',
-    notes: [],
-    weakened: [],
-    taskId: 'task_1',
-  })
+  const summaryIn = (sandbox: string): string =>
+    successSummary({
+      task,
+      description: facts.description,
+      at: facts.at,
+      filesModified: [{ path: 'src/cli.ts', change: 'modified' }],
+      what: 'Added the flag.',
+      strategy: 'The parser has one already.',
+      runId: 'run_20260101_000000_abcdef',
+      steps: [{ name: 'test', command: 'npm test', duration_ms: 12 }],
+      attempts: 2,
+      replans: 0,
+      sandbox,
+      notes: [],
+      weakened: [],
+      taskId: 'task_1',
+    })
+  const text = summaryIn('bubblewrap 0.8.0')
+  expect(text).toContain('on exactly this tree, in bubblewrap 0.8.0, after')
+  expect(summaryIn('host')).toContain('on exactly this tree, on this machine without a sandbox, after')
   for (const heading of [
     'Task',
     'What Changed',

@@ -50,7 +50,9 @@ export function tellTask(
   const problem = taskTextProblem(text, 'message')
   if (problem !== null) throw new GantryError('USAGE', problem)
   if (state !== 'RUNNING' && state !== 'QUEUED')
-    throw new GantryError('USAGE', `task ${id} has ended: it is ${state}`)
+    throw new GantryError('USAGE', `task ${id} has ended: it is ${state}`, {
+      hint: `See it with gantry task show ${id}. To continue one that did not succeed: gantry task retry ${id}`,
+    })
   const event = {
     ts: systemClock.now().getTime() / 1000,
     task_id: id,

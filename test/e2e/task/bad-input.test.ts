@@ -171,6 +171,7 @@ test.concurrent('a repository without git is warned about and works', async () =
   const run = await taskRun(project, model)
   expect(run.end, run.stderr).toMatchObject({ state: 'SUCCESS' })
   expect(run.stderr).toContain('not a git repository')
+  expect(run.stdout).not.toContain('gantry task commit')
   expect(existsSync(project.path('.git'))).toBe(false)
 })
 
