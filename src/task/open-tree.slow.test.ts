@@ -66,8 +66,8 @@ test('a patch holds binary content, modes, links and missing newlines, and appli
   expect(await tree.take()).toBe(after)
 })
 
-test('a submodule has no text', async () => {
-  const { root, tree } = await project({ 'a.txt': 'one\n', 'inner/b.txt': 'b\n' })
+test('a submodule and a very long file have no text', async () => {
+  const { root, tree } = await project({ 'a.txt': 'one\n', long: ' '.repeat(2 ** 23), 'inner/b.txt': 'b\n' })
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=e@example.com', ...args], {
       cwd: join(root, 'inner'),
@@ -76,8 +76,8 @@ test('a submodule has no text', async () => {
   git('add', '.')
   git('commit', '--quiet', '-m', 'Start')
   const { paths, read } = await tree.texts(await tree.take())
-  expect([...paths]).toEqual(['a.txt', 'inner'])
-  expect(await Promise.all(['a.txt', 'inner', 'none'].map(read))).toEqual(['one\n', '', ''])
+  expect([...paths]).toEqual(['a.txt', 'inner', 'long'])
+  expect(await Promise.all(['a.txt', 'inner', 'none', 'long'].map(read))).toEqual(['one\n', '', '', ''])
 })
 
 async function project(files: Record<string, string>) {

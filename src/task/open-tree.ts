@@ -30,7 +30,7 @@ export interface TaskTree extends ShadowRepository {
 
 export interface TreeTexts {
   readonly paths: ReadonlySet<string>
-  /** '' for a file that the state does not have, and for a submodule. */
+  /** '' for a file that the state does not have, for a submodule, and for more than 4 MiB, which no person wrote. */
   read(path: string): Promise<string>
 }
 
@@ -41,6 +41,8 @@ export interface TreeEntry {
 }
 
 export type TreeOptions = Omit<ShadowOptions, 'signal'>
+
+const maxTextBytes = 4 * 1024 * 1024
 
 export async function openTree(options: TreeOptions): Promise<TaskTree> {
   const { root } = options
@@ -82,7 +84,8 @@ export async function openTree(options: TreeOptions): Promise<TaskTree> {
         paths: new Set(entries.keys()),
         read: async (path) => {
           const { id, mode } = entries.get(path) ?? {}
-          return id === undefined || mode === '160000' ? '' : (await read(id)).toString('utf8')
+          const bytes = id === undefined || mode === '160000' ? null : await read(id)
+          return bytes === null || bytes.length > maxTextBytes ? '' : bytes.toString('utf8')
         },
       }
     },
