@@ -64,6 +64,12 @@ test.each([
   expect(found(path, lines, new Set(['3']))).toBe(0)
 })
 
+test('a source may ask how it was built where no test was red', () => {
+  const files = diffFiles('--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n+#ifndef NDEBUG\n+  log_state();\n+#endif\n')
+  expect(dodgedTests(files, new Set(), false)).toEqual([])
+  expect(dodgedTests(files, new Set())).toHaveLength(1)
+})
+
 test.each(['a', 'a(', 'a::', 'if ', 'caller('])('a line of many %j is searched at once', (piece) => {
   const line = piece.repeat(200_000 / piece.length)
   found('src/a.js', [`+${line}`, `+return 3${line}`], null)

@@ -5,7 +5,7 @@ import type { DiffFile } from './diff-files.ts'
 import { isSource } from './editor/sample-conventions.ts'
 import { unquoted } from './test-body.ts'
 
-/** How tests are built and from where they call. Honest code looks at these too, though seldom to make a red test green. */
+/** How tests are built and from where they call. Honest code looks at these too, so they count only where a test was red. */
 const asking =
   /\b(?:if|match|when|unless)\b.{0,200}(?:\b__debug__\b|\bcurrent\(\)\.name\(\))|\bcurrent\(\).{0,200}\.name\(\).{0,200}(?:[!=]=|\bmatch\b|unwrap_or)|^#\s*(?:if|elif)n?(?:def)?\b.*\bNDEBUG\b|(?:getStackTrace\(|\bStackWalker\b|\bruntime\.Callers?\(|\binspect\.stack\(|\bcurrentframe\(|\bcaller\s*\()(?=.{0,200}(?:\?|==|\.(?:equals|contains|includes|startsWith|endsWith)\())/
 
@@ -22,11 +22,12 @@ const listStep = new RegExp(String.raw`[[{](?<values>${literals})[\]}]\s*\[[^\]%
 
 /**
  * Lines by which a source passes tests without doing what they test: it asks how it was built or who calls it, gives expected values in
- * turn, or has what it lacks only for tests. `expected` are the values of the tests that failed; null when they are unknown.
+ * turn, or has what it lacks only for tests. `expected` are the values of the tests that failed, if `isRed`; null when they are unknown.
  */
 export function dodgedTests(
   files: readonly DiffFile[],
   expected: ReadonlySet<string> | null,
+  isRed = true,
 ): readonly Weakening[] {
   return files.flatMap(({ path, added, removed, shown }) => {
     if (!isSource(path) || isTestFile(path)) return []
@@ -34,8 +35,9 @@ export function dodgedTests(
       what: `"${path}" ${what}: ${shorten(line.trim(), 100)}`,
       where: path,
     })
-    const asked = added.find((line, at) =>
-      [line, added.slice(at, at + 4).join(' ')].some((each) => asking.test(each.trim())),
+    const asked = added.find(
+      (line, at) =>
+        isRed && [line, added.slice(at, at + 4).join(' ')].some((each) => asking.test(each.trim())),
     )
     const turn = turnsIn(added, shown, expected)
     const only = added.find(

@@ -32,12 +32,12 @@ export async function findWeakenings(
   const { journal, tree, baseline, request, known } = active
   const crossed = await crossRun(active, verification)
   const diff = await tree.diff(baseline.tree, verification.tree, maxDiffBytes)
-  const expected = known.untouched?.status === 'FAIL' ? await expectedValues(active) : new Set<string>()
+  const isRed = known.untouched?.status === 'FAIL'
+  const expected = isRed ? await expectedValues(active) : new Set<string>()
   const decided = await otherValuesRun(active, verification, diffFiles(diff), expected)
   return journal.step(`weakenings-${known.attempts.length}`, async () => {
     const now = await testInventory(tree.root, request.steps)
-    const mayDodge = dodgedTests(diffFiles(diff), null).length > 0
-    const dodged = mayDodge ? dodgedTests(diffFiles(diff), expected) : []
+    const dodged = dodgedTests(diffFiles(diff), expected, isRed)
     const changed = await tree.changes(baseline.tree, verification.tree)
     const left = await tree.entries(verification.tree)
     const runs = historyOf(known.untouched, verification, askedDeletions(active, changed, left))
