@@ -101,8 +101,12 @@ function withoutPlace(
   const [check] = readChecks(words, place)
   const isInside = (path: string): boolean => `${pathOf(path)}/`.startsWith(`${directory}/`)
   const isRunner = check !== undefined && /^(?:pytest|ruff check|go test)$/.test(check.runner)
-  if (!isRunner || check.operands.length === 0 || !check.operands.every(isInside)) return null
+  if (!isRunner || !check.operands.some(isInside)) return null
+  // `go test ./api/... ./web/...` tests each module as in its directory.
+  const beside = check.operands.filter((each) => !isInside(each))
+  if (beside.length > 0 && check.runner !== 'go test') return null
   return words.flatMap((word) => {
+    if (beside.includes(word)) return []
     const path = pathOf(word)
     if (path === directory) return check.runner === 'go test' ? ['.'] : []
     return path.startsWith(`${directory}/`) ? [`./${path.slice(directory.length + 1)}`] : [word]
