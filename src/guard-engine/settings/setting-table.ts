@@ -84,7 +84,7 @@ export const settingTable = {
       '*.rst',
       '*.adoc',
       '*.log',
-      '{.gitignore,.dockerignore,.editorconfig,CODEOWNERS}',
+      '{.gitignore,.dockerignore,.editorconfig,.pre-commit-config.yaml,.mcp.json,renovate.json,CODEOWNERS}',
       '.env.{example,sample,template,dist}',
       '{README,LICENSE,LICENCE,COPYING,NOTICE,AUTHORS,CONTRIBUTORS,CHANGELOG,CHANGES,HISTORY}{,.txt}',
       '{.github,.gitlab,.circleci}/**/*.{yml,yaml,json}',
