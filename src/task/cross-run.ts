@@ -142,9 +142,9 @@ const besideTests =
   /(?:^|\/)(?:tests?|specs?|__tests__|__snapshots__|testdata)\/|(?:^|\/)conftest\.py$|\.snap(?:shot)?$|(?:^|\/)t\/.*\.t$/
 
 /** "Update the tests", "change the snapshot". */
-const asksForTests =
+export const asksForTests =
   /\b(?:updat\w*|chang\w*|adapt\w*|adjust\w*|correct\w*|rewrit\w*|regenerat\w*|replac\w*|edit\w*|accept\w*)\b[^.\n]{0,60}\b(?:tests?|specs?|snapshots?|expect\w*|fixtures?|checks?)\b/i
-const asksToDelete = /\b(?:delet\w*|remov\w*|drop\w*)\b/i
+export const asksToDelete = /\b(?:delet\w*|remov\w*|drop\w*)\b/i
 
 /** The number of tests by test file that is gone as the task asks: it names the file, or what it tests, which is gone too. */
 export function askedDeletions(

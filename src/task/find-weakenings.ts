@@ -17,6 +17,7 @@ import { expectedValues } from './expected-values.ts'
 import { lostRegistrations } from './lost-registrations.ts'
 import { otherValuesRun } from './other-values-run.ts'
 import { silencedChecks } from './silenced-checks.ts'
+import { uncalledFunctions } from './uncalled-functions.ts'
 
 const maxFound = 20
 const maxDiffBytes = 4 * 1024 * 1024
@@ -49,6 +50,7 @@ export async function findWeakenings(
       ...weakerChecks(baseline.tests, now, runs),
       ...lostTests(known.untouched, verification, now, baseline.tests, runs),
       ...(await changedRedTests(active, verification, now, crossed.isProven)),
+      ...(await uncalledFunctions(active, verification)),
       ...(await lostRegistrations(active, verification, crossed.isProven)),
       ...tamedRuns(diff),
       ...dodged,
