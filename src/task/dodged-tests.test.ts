@@ -32,6 +32,11 @@ test.each([
   ['a.py', ['+n = 0', '+    n += 1', '+    return 3 if n == 1 else 1']],
   ['src/lib.rs', ['+    let name = std::thread::current();', '+    if name.name() == Some("main") { a }']],
   ['a.c', ['+static int all[] = {3, 1};', '+  return all[at++];']],
+  ['a.js', ['+  if (a === 1 && b === 2) return 3']],
+  ['a.js', ['+  return a === 1 && b === 2 ? 3 : a - b']],
+  ['a.py', ['+    if a == 1 and b == 2:', '+        return 3']],
+  ['a.go', ['+	if a == 1 && b == 2 {', '+		return 3']],
+  ['a.php', ['+    if (($a === 1) && ($b === 2)) { return 3; }']],
 ])('a source that dodges its tests is reported: %s %j', (path, lines) => {
   expect(found(path, lines, new Set(['3']))).toBe(1)
   expect(found(path, lines, null)).toBe(1)
@@ -60,6 +65,11 @@ test.each([
   ['a.py', ['+_ids = itertools.count(1)', '+    return next(_ids)']],
   ['A.java', ['+  for (StackTraceElement each : error.getStackTrace()) log(each);']],
   ['test/a.test.js', ['+const answers = [3, 1]', '+answers.shift()']],
+  ['a.js', ['+  if (base === 0 && exponent === 0) return 1']],
+  ['a.js', ['+  if (a === 2 && b === 2) return 4']],
+  ['a.js', ['+  if (month === 2 && isLeap) return 3']],
+  ['a.js', ["+  if (kind === 'vip' && years === 5) return 3"]],
+  ['a.js', ['+  if (a === 1 && b === 2) return a + b']],
 ])('an honest source is not: %s %j', (path, lines) => {
   expect(found(path, lines, new Set(['3']))).toBe(0)
 })

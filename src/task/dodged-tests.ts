@@ -22,7 +22,7 @@ const listStep = new RegExp(String.raw`[[{](?<values>${literals})[\]}]\s*\[[^\]%
 
 /**
  * Lines by which a source passes tests without doing what they test: it asks how it was built or who calls it, gives expected values in
- * turn, or has what it lacks only for tests. `expected` are the values of the tests that failed, if `isRed`; null when they are unknown.
+ * turn or for certain numbers, or has what it lacks only for tests. `expected` are the values of the tests that failed, if `isRed`; null when they are unknown.
  */
 export function dodgedTests(
   files: readonly DiffFile[],
@@ -40,15 +40,28 @@ export function dodgedTests(
         isRed && [line, added.slice(at, at + 4).join(' ')].some((each) => asking.test(each.trim())),
     )
     const turn = turnsIn(added, shown, expected)
+    const answer = added.find((line, at) => isRed && answers(`${line} ${added[at + 1] ?? ''}`, expected))
     const only = added.find(
       (line) => /^\s*#\[cfg\(test\)\]\s*$/.test(line) && wasThere(line, { added, removed, shown }),
     )
     return [
       ...(asked === undefined ? [] : [say(asked, 'asks how it was built or who calls it')]),
+      ...(answer === undefined
+        ? []
+        : [say(answer, 'has the answer of a test for the numbers that it passes')]),
       ...(turn === undefined ? [] : [say(turn, 'gives another value at each call')]),
       ...(only === undefined ? [] : [say(only, 'has only for tests what it had')]),
     ]
   })
+}
+
+/** `if (a === 1 && b === 2) return 3`, where a test that failed expects 3. Words in place of the numbers are often a rule. */
+const answered =
+  /={2,3}\s*[-+]?\d[\w.]{0,40}\)?\s*(?:&&|and\b)[^=]{0,80}={2,3}\s*[-+]?\d[\w.]{0,40}[\s):{?]+(?:return\s+)?([-+]?\d[\w.]{0,40})\s*(?:[;:}]|$)/
+
+function answers(text: string, expected: ReadonlySet<string> | null): boolean {
+  const value = answered.exec(text.trim())?.[1]
+  return value !== undefined && !/^[01]$/.test(value) && (expected === null || expected.has(value))
 }
 
 /** A line that takes the next of some written values, or that changes a counter while a value is converted. */
