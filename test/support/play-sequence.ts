@@ -41,7 +41,11 @@ export async function playForReal(
   await send('SessionStart', { source: 'startup' })
   await edit(project.source, editedSource(project))
   for (const [index, step] of steps.entries())
-    if (typeof step === 'string') await run(step, index === steps.length - 1 && !red ? output : undefined)
+    if (typeof step === 'string')
+      await run(
+        step.replaceAll('/home/dev/app', lab.root),
+        index === steps.length - 1 && !red ? output : undefined,
+      )
     else for (const [path, text] of Object.entries(step.write)) await edit(path, text)
   const { stdout } = await send('Stop', { stop_hook_active: false, last_assistant_message: 'Done.' })
   const answer = stdout === '' ? {} : JSON.parse(stdout)
