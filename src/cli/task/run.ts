@@ -129,6 +129,10 @@ async function printEnd(task: TaskRecord | null, store: Store, { stdout }: CliCo
     stdout.write(
       `\nRead the report: gantry task show ${task.id} --report\nRetry after fixing the cause: gantry task retry ${task.id}\n`,
     )
+  if (task.state === 'CANCELLED' && task.options.here === true)
+    stdout.write(
+      `\nWhat was changed so far is in your tree. See it with: gantry task show ${task.id} --diff\n`,
+    )
   const kept = task.task_run_id === null ? null : readProposal(store, task.task_run_id)
   if (kept !== null && !task.dry_run && task.state === 'SUCCESS' && task.options.apply !== true) {
     const commit = kept.commit == null ? '' : `Or commit it on a branch: gantry task commit ${task.id}\n`

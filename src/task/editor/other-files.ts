@@ -134,9 +134,9 @@ export async function putOthersBack(
   for (const [source = place, some] of sources) await copySome(source, root, some)
   const isDone = (path: string): boolean => !lost.includes(path) && !stuck.includes(path)
   return [
-    ...grouped([...moved, ...restored].filter(isDone), 'git ignores it, and steps can see it', false),
+    ...grouped([...moved, ...restored].filter(isDone), 'it is not a file of this repository, and steps can see it', false),
     ...grouped(removed.filter(isDone), 'it is a cache that is written again', false),
-    ...grouped([...left, ...lost, ...stuck], 'git ignores it, and steps can see it', true),
+    ...grouped([...left, ...lost, ...stuck], 'it is not a file of this repository, and steps can see it', true),
   ]
 }
 

@@ -119,6 +119,17 @@ test.concurrent('Ctrl-C cancels the task that is run, ends its step and exits wi
   expect(isAlive(child.pid ?? 0)).toBe(false)
 })
 
+test.concurrent('Ctrl-C with --here says that the changes are in the tree', async () => {
+  const project = makeRepository({ steps: [waitingStep] })
+  const model = await openModel({ edits: () => [sum('*'), tested()] })
+  const { child, ended } = startTask(project, model, ['run', '--sandbox', 'bubblewrap', '--here', aTask])
+  await waitingRun(project)
+  child.kill('SIGINT')
+  const { code, stdout } = await ended
+  expect([code, project.read('src/add.js').includes('a * b')]).toEqual([130, true])
+  expect(stdout).toContain('What was changed so far is in your tree.')
+})
+
 test.concurrent('Ctrl-C cancels the task that gantry boundary serve started, and both exit with 130', async () => {
   const project = makeRepository({
     files: { 'model.yaml': 'turns:\n  - { delay_ms: 300000, text: late }\n' },
