@@ -133,10 +133,11 @@ export async function putOthersBack(
   const sources = Map.groupBy(restored.filter(reached), sourceOf)
   for (const [source = place, some] of sources) await copySome(source, root, some)
   const isDone = (path: string): boolean => !lost.includes(path) && !stuck.includes(path)
+  const why = 'it is not a file of this repository, and steps can see it'
   return [
-    ...grouped([...moved, ...restored].filter(isDone), 'it is not a file of this repository, and steps can see it', false),
+    ...grouped([...moved, ...restored].filter(isDone), why, false),
     ...grouped(removed.filter(isDone), 'it is a cache that is written again', false),
-    ...grouped([...left, ...lost, ...stuck], 'it is not a file of this repository, and steps can see it', true),
+    ...grouped([...left, ...lost, ...stuck], why, true),
   ]
 }
 
