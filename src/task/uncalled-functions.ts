@@ -19,6 +19,7 @@ export async function uncalledFunctions(
     (await Promise.all(paths.slice(0, maxRead).map(texts.read))).flatMap(linesOf)
   const paths = [...after.paths]
   const tests = paths.filter(isOfTests)
+  // With more tests than are read, one of the others may call it.
   if (tests.length > maxRead) return []
   const uses = (await linesIn(after, tests)).filter((line) => !/^(?:import|from|use|using)\b/.test(line))
   const named = new Set(uses.flatMap((line) => line.match(/\w+/g) ?? []))
