@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { Command } from 'commander'
 import { counted } from '../core/counted.ts'
 import { GantryError } from '../core/error.ts'
@@ -24,6 +25,7 @@ export function workCommand(context: CliContext): Command {
     .option('--until-empty', 'end when nothing waits')
     .action(async (flags: WorkFlags) => {
       const { workQueue } = await import('../scenario/work-queue.ts')
+      const { workerScratch } = await import('../scenario/worker-scratch.ts')
       const { newUuid } = await import('../io/ids.ts')
       const { describeHost } = await import('../io/host.ts')
       const onlyAgents = (flags.only ?? []).map(agentOf)
@@ -32,9 +34,11 @@ export function workCommand(context: CliContext): Command {
         flags,
         context,
         async (queue) => {
-          const { agents, engines } = await abilities(context)
-          return workQueue({
+          using scratch = workerScratch()
+          const { agents, engines } = await abilities(context, join(scratch.path, 'probe'))
+          return await workQueue({
             queue,
+            root: scratch.path,
             worker: {
               id: `${host}-${newUuid().slice(0, 8)}`,
               host,
@@ -62,18 +66,18 @@ export function workCommand(context: CliContext): Command {
 }
 
 /** The agents that need no configuration and the sandboxes of this machine. Other agents are found when a run needs them. */
-async function abilities({ env, signal }: CliContext) {
+async function abilities({ env, signal }: CliContext, home: string) {
   const { bareAgents, createAgent } = await import('../agents/index.ts')
   const { definedVariables } = await import('../core/expand.ts')
   const { hermeticEnv } = await import('../io/hermetic-env.ts')
-  const { temporaryDirectory } = await import('../io/temporary-directory.ts')
+  const { makeDirectories } = await import('../io/directory.ts')
   const { probeEngines, sandboxEngines } = await import('../sandboxes/index.ts')
   const own = definedVariables(env)
   // Programs write into their HOME even when only asked for their version.
-  using scratch = temporaryDirectory('gantry-probe-')
-  const aside = { ...own, ...hermeticEnv({ host: {}, home: scratch.path, tmp: scratch.path }) }
+  makeDirectories(home)
+  const aside = { ...own, ...hermeticEnv({ host: {}, home, tmp: home }) }
   const probing = Object.entries(bareAgents()).map(async ([name, config]) => {
-    const { found, version: has } = await createAgent(name, config, { base: scratch.path }).probe({
+    const { found, version: has } = await createAgent(name, config, { base: home }).probe({
       env: aside,
       signal,
     })

@@ -5,13 +5,15 @@ import { GantryError } from '../core/error.ts'
 import { errnoOf, translateFsError } from './fs-error.ts'
 
 /** A new directory that is removed when the scope ends: `using scratch = temporaryDirectory('gantry-')`. */
-export function temporaryDirectory(prefix: string): Disposable & { readonly path: string } {
-  const path = make(prefix)
+export function temporaryDirectory(
+  prefix: string,
+  parent: string = tmpdir(),
+): Disposable & { readonly path: string } {
+  const path = make(prefix, parent)
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-function make(prefix: string): string {
-  const parent = tmpdir()
+function make(prefix: string, parent: string): string {
   try {
     return mkdtempSync(join(parent, prefix))
   } catch (cause) {

@@ -47,12 +47,18 @@ type Env = Readonly<Record<string, string | undefined>>
 /** A run that is ready to start: everything resolved, checked and hashed, nothing spent. */
 export type PreparedRun = Awaited<ReturnType<typeof prepareRun>>
 
+/** What a worker sets: it plans the trials of one agent, and keeps all that it writes in a directory of its own. */
+export interface OfWorker {
+  readonly onlyAgent: string
+  readonly temporary: string
+}
+
 export async function prepareRun(
   request: RunRequest,
   hostEnv: Env,
   signal: AbortSignal,
   passedIn: PassedIn = {},
-  onlyAgent?: string,
+  { onlyAgent, temporary }: Partial<OfWorker> = {},
 ) {
   // Copied once: every trial reads it, and each access of `process.env` is a system call.
   const env: Env = { ...hostEnv }
@@ -65,7 +71,7 @@ export async function prepareRun(
       ({ agent }) => onlyAgent === undefined || agent === onlyAgent,
     ),
   }))
-  using scratch = temporaryDirectory('gantry-probe-')
+  using scratch = temporaryDirectory('gantry-probe-', temporary)
   const probeEnv = hermeticEnv({ host: env, home: scratch.path, tmp: scratch.path, inherit: [], extra: {} })
   const agents = new Map<string, ResolvedAgent>()
   for (const name of agentNames(combinations)) {

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addCost } from '../core/add-cost.ts'
 import { GantryError } from '../core/error.ts'
@@ -7,11 +7,7 @@ import type { TrialRecord } from '../core/trial.ts'
 import { monotonicMs, systemClock } from '../io/clock.ts'
 import { makeDirectories } from '../io/directory.ts'
 import { removeTree } from '../io/files.ts'
-import { listDirectory } from '../io/list-directory.ts'
-import { acquireLock, lockHolder } from '../io/lock.ts'
 import { packTree, unpackTree } from '../io/pack-tree.ts'
-import { isFile } from '../io/path-kind.ts'
-import { temporaryDirectory } from '../io/temporary-directory.ts'
 import { begunUsage } from '../model-link/agent-cost.ts'
 import { lazyBoundary } from '../models/boundary/lazy-boundary.ts'
 import { createBudget } from '../models/budget.ts'
@@ -45,22 +41,13 @@ export interface WorkOptions {
   readonly worker: Omit<WorkerFacts, 'refusals'>
   /** Ends when nothing waits, instead of waiting for more. */
   readonly untilEmpty: boolean
+  /** A directory for all that it writes. */
+  readonly root: string
   /** Prepares a coding task. `root`: a directory for it, removed when the task has ended. */
   openTask(queued: QueuedRun, root: string, signal: AbortSignal): Promise<LaneWork>
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
   note(message: string): void
-}
-
-const scratchPrefix = 'gantry-work-'
-
-/** Removes what killed workers of this machine left. */
-function sweep(parent: string): void {
-  for (const { name } of listDirectory(parent)) {
-    const path = join(parent, String(name))
-    const isDead = isFile(join(path, 'lock')) && lockHolder(join(path, 'lock')) === null
-    if (String(name).startsWith(scratchPrefix) && isDead) removeTree(path)
-  }
 }
 
 const pollMs = 500
@@ -77,9 +64,6 @@ const atOnce = 4
 /** Takes trials from the queue until it is interrupted or drained. Needs nothing of the projects on this machine. */
 export async function workQueue(options: WorkOptions): Promise<{ readonly trials: number }> {
   const { queue, note } = options
-  using scratch = temporaryDirectory(scratchPrefix)
-  sweep(dirname(scratch.path))
-  acquireLock(join(scratch.path, 'lock'), { label: 'gantry work' })
   await using boundary = lazyBoundary()
   const refusals = new Map<string, { readonly why: string; readonly untilMs: number }>()
   const lanes = new Map<string, ReturnType<typeof openLane>>()
@@ -101,7 +85,7 @@ export async function workQueue(options: WorkOptions): Promise<{ readonly trials
     for (const run of projects.keys()) {
       if (open.some((lane) => lane.run === run)) continue
       projects.delete(run)
-      removeTree(join(scratch.path, run))
+      removeTree(join(options.root, run))
     }
   }
   const refuse = async (run: string, lane: string, why: string): Promise<void> => {
@@ -127,7 +111,7 @@ export async function workQueue(options: WorkOptions): Promise<{ readonly trials
   let batch: { readonly ended: EndedClaim[]; readonly stored: Promise<readonly boolean[]> } | null = null
   const site: Site = {
     options: { ...options, signal },
-    root: scratch.path,
+    root: options.root,
     boundary: boundary.get,
     projects,
     refuse,
@@ -365,7 +349,7 @@ async function openScenario({ run: runId, need, name }: TrialLane, queued: Queue
     env,
     signal,
     {},
-    need.agent,
+    { onlyAgent: need.agent, temporary: site.root },
   )
   const differing = Object.keys(prepared.identity).filter(
     // A worker plans the trials of one agent only.

@@ -204,27 +204,33 @@ withServer('two machines that wait for one run: both have all of it, and nothing
   )
 })
 
-for (const round of [1, 2])
-  withServer(
-    `kill -9 of one worker of three: a later one of its machine removes what it left (round ${round})`,
-    async () => {
-      const queue = await server.database()
-      using world = await cluster(queue)
-      const { ended } = world.submit()
-      const tmp = join(world.lab.home, 'shared-tmp')
-      mkdirSync(tmp)
-      const killed = world.work({ TMPDIR: tmp })
-      for (const _ of [2, 3]) world.work()
-      // The second time in the middle of the run.
-      await expect.poll(world.starts).toBeGreaterThanOrEqual(round === 1 ? 1 : 3)
-      killed.kill('SIGKILL')
-      const left = leftIn(tmp)
-      world.work({ TMPDIR: tmp })
-      await expect.poll(() => leftIn(tmp).filter((name) => left.includes(name))).toEqual([])
-      await world.check((await ended).stdout, 1)
-      expect(leftIn(tmp)).toEqual([])
-    },
-  )
+const hasPath = (tmp: string, part: string): boolean =>
+  readdirSync(tmp, { recursive: true }).some((path) => String(path).includes(part))
+const moments: Readonly<Record<string, (world: { starts(): number }, tmp: string) => boolean>> = {
+  'while it looks for agents': (_, tmp) => hasPath(tmp, '/probe'),
+  // Or just after it, when nobody looked in time.
+  'while it prepares the run': (world, tmp) => hasPath(tmp, 'gantry-probe-') || world.starts() >= 1,
+  'when the first trial has begun': (world) => world.starts() >= 1,
+  'in the middle of the run': (world) => world.starts() >= 3,
+}
+for (const [moment, isNow] of Object.entries(moments))
+  withServer(`kill -9 of a worker ${moment}: a later one of its machine removes what it left`, async () => {
+    const queue = await server.database()
+    using world = await cluster(queue)
+    const { ended } = world.submit()
+    const tmp = join(world.lab.home, 'shared-tmp')
+    // Of a worker that was killed as soon as it had begun.
+    mkdirSync(join(tmp, 'gantry-work-000000'), { recursive: true })
+    const killed = world.work({ TMPDIR: tmp })
+    if (!moment.startsWith('while')) for (const _ of [2, 3]) world.work()
+    await expect.poll(() => isNow(world, tmp), { interval: 5 }).toBe(true)
+    killed.kill('SIGKILL')
+    const left = leftIn(tmp)
+    world.work({ TMPDIR: tmp })
+    await expect.poll(() => leftIn(tmp).filter((name) => left.includes(name))).toEqual([])
+    await world.check((await ended).stdout, 1)
+    expect(leftIn(tmp)).toEqual([])
+  })
 
 withServer('kill -9 of the server: all wait for it, and no attempt is repeated', async () => {
   const child = server.process()
