@@ -35,9 +35,15 @@ export function otherFiles(root: string, { tracked, leaveOut }: KnownFiles): Oth
   const marks: Record<string, string> = {}
   const isLeft = (path: string, isDirectory: boolean): boolean =>
     leaveOut.includes(path) || (isDirectory ? /(?:^|\/)\.git$/.test(path) : tracked.has(path))
-  for (const path of listFiles(root, { exclude: isLeft }))
-    marks[path] = fileMark(join(root, path), 0)?.mark ?? ''
+  for (const path of listFiles(root, { exclude: isLeft })) marks[path] = markOf(root, path)
   return { marks }
+}
+
+/** Of a link that stays inside only its own: what it leads to, such as another package of a workspace, has a path itself. */
+function markOf(root: string, path: string): string {
+  const { kind, mark = '' } = fileMark(join(root, path), 0) ?? {}
+  const isInner = kind === 'link' && resolveInside(root, path).kind === 'inside'
+  return isInner ? mark.replace(/ .*/, '') : mark
 }
 
 /** Copies them to `place`, which has those that were `saved` before. */
