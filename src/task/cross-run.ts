@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { shorten } from '../core/shorten.ts'
 import { ranTests } from '../guard-engine/history/gate.ts'
 import { isTestFile } from '../guard-engine/tests/test-files.ts'
@@ -6,6 +6,7 @@ import type { ActiveTask, KeptVerification } from './active-task.ts'
 import { isNamelessRed } from './changed-red-tests.ts'
 import { checkPrograms } from './check-programs.ts'
 import type { Weakening } from './contract.ts'
+import { isBuild, testsOf } from './lost-registrations.ts'
 import { isHere } from './open-task.ts'
 import { putBackAll, verifyAltered } from './verify-altered.ts'
 
@@ -35,7 +36,7 @@ export async function crossRun(active: ActiveTask, verification: KeptVerificatio
   const isTest = (path: string): boolean => isOfTests(path) || programs.has(path)
   const others = changed.filter((path) => !isTest(path))
   const rest = await after.all(others)
-  const deleted = askedDeletions(active, changed, after.has)
+  const deleted = await askedDeletions(active, changed, after.has)
   // A new file of tests may be part of a new build, which needs it.
   const tests = changed.filter(
     (path) => isTest(path) && !Object.hasOwn(deleted, path) && (before.has.has(path) || !isNamed(path, rest)),
@@ -105,8 +106,6 @@ function firstFailure(
   return isNone || isProgram ? (failure ?? 'a step fails') : null
 }
 
-const isBuild = /(?:^|\/)(?:CMakeLists\.txt|meson\.build)$|\.cmake$/
-
 function countOfDebug(text: string): number {
   return text.split(/\bdebug_assertions\b/).length
 }
@@ -147,13 +146,20 @@ export const asksForTests =
 export const asksToDelete = /\b(?:delet\w*|remov\w*|drop\w*)\b/i
 
 /** The number of tests by test file that is gone as the task asks: it names the file, or what it tests, which is gone too. */
-export function askedDeletions(
-  { request, known, baseline }: Pick<ActiveTask, 'request' | 'known' | 'baseline'>,
+export async function askedDeletions(
+  { request, known, baseline, tree }: Pick<ActiveTask, 'request' | 'known' | 'baseline' | 'tree'>,
   changed: readonly string[],
   left: { has(path: string): boolean; keys(): Iterable<string> },
-): Readonly<Record<string, number>> {
+): Promise<Readonly<Record<string, number>>> {
   if (!asksToDelete.test(request.description) || known.untouched?.status !== 'PASS') return {}
   const gone = changed.filter((path) => !left.has(path))
+  const { read } = await tree.texts(baseline.tree)
+  const built: Record<string, number> = {}
+  for (const path of changed.filter((each) => isBuild.test(each))) {
+    const at = (source: string): string => join(dirname(path), source)
+    const tests = testsOf(await read(path), (source) => gone.includes(at(source)))
+    for (const [source, count] of Object.entries(tests)) built[at(source)] = count
+  }
   const isTest = (path: string): boolean => Object.hasOwn(baseline.tests.files, path)
   const kept = [...left.keys()]
   const isMeant = (path: string): boolean =>
@@ -164,9 +170,13 @@ export function askedDeletions(
       !kept.some((each) => each.startsWith(`${dirname(path)}/`)))
   const named = gone.filter((path) => !isTest(path) && isMeant(path)).map(stemOf)
   const found = gone.filter(
-    (path) => isTest(path) && (isSaid(path, request.description) || named.includes(stemOf(path))),
+    (path) =>
+      (isTest(path) || Object.hasOwn(built, path)) &&
+      (isSaid(path, request.description) || named.includes(stemOf(path))),
   )
-  return Object.fromEntries(found.map((path) => [path, baseline.tests.files[path]?.cases ?? 0]))
+  // What ctest counts is what the build registers.
+  const count = (path: string): number => built[path] || (baseline.tests.files[path]?.cases ?? 0)
+  return Object.fromEntries(found.map((path) => [path, count(path)]))
 }
 
 function isSaid(path: string, text: string): boolean {
