@@ -112,6 +112,18 @@ test('what an ignored link leads to inside is judged by its own path, and the li
   ])
 })
 
+test('a file of a submodule is put back, and its reason says so', async () => {
+  put('sub/a.js', 'old')
+  const now = { tracked: new Map([['sub', { mode: '160000', id: '' }]]), leaveOut: [] }
+  const places = { aside: top, place: join(top, 'saved'), layers: [] }
+  const before = await saveOthers(root, now, places.place, {})
+  put('sub/a.js', 'new')
+  expect(await putOthersBack(root, before, now, places)).toEqual([
+    { path: 'sub/a.js', why: 'it is a file of a submodule, which a task does not change', isLeft: false },
+  ])
+  expect(text('sub/a.js')).toBe('old')
+})
+
 test('an installed file comes from the layer of setup, a new one is moved, a package that changed is left', async () => {
   put('node_modules/a/index.js', 'a')
   put('node_modules/b/index.js', 'b')

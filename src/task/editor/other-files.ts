@@ -139,10 +139,14 @@ export async function putOthersBack(
   const sources = Map.groupBy(restored.filter(reached), sourceOf)
   for (const [source = place, some] of sources) await copySome(source, root, some)
   const isDone = (path: string): boolean => !lost.includes(path) && !stuck.includes(path)
-  const why = 'it is not a file of this repository, and steps can see it'
+  const modules = [...known.tracked].flatMap(([path, { mode }]) => (mode === '160000' ? [`${path}/`] : []))
+  const why = (path: string): string =>
+    modules.some((each) => path.startsWith(each))
+      ? 'it is a file of a submodule, which a task does not change'
+      : 'it is not a file of this repository, and steps can see it'
   return [
     ...grouped([...moved, ...restored].filter(isDone), why, false),
-    ...grouped(removed.filter(isDone), 'it is a cache that is written again', false),
+    ...grouped(removed.filter(isDone), () => ofCache, false),
     ...grouped([...left, ...lost, ...stuck], why, true),
   ]
 }
@@ -184,12 +188,18 @@ function packageOf(path: string): string | null {
   return /^(.*(?:^|\/)(?:node_modules|site-packages)\/(?:@[^/]+\/)?[^/@.][^/]*)\//.exec(path)?.[1] ?? null
 }
 
+export const ofCache = 'it is a cache that is written again'
+
 /** One entry per place. */
-function grouped(paths: readonly string[], why: string, isLeft: boolean): readonly PutBack[] {
+function grouped(
+  paths: readonly string[],
+  why: (path: string) => string,
+  isLeft: boolean,
+): readonly PutBack[] {
   const places = Map.groupBy(paths, (path) => packageOf(path) ?? path.split('/', 2).join('/'))
   return [...places].map(([place, inside]) => {
     const [first = place] = inside
     const path = inside.length === 1 ? first : `${place} (${counted(inside.length, 'file')})`
-    return { path, why, isLeft }
+    return { path, why: why(first), isLeft }
   })
 }
