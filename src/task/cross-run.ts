@@ -1,13 +1,15 @@
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { shorten } from '../core/shorten.ts'
 import { ranTests } from '../guard-engine/history/gate.ts'
 import { isTestFile } from '../guard-engine/tests/test-files.ts'
+import { writeTextInside } from '../io/change-inside.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import { isNamelessRed } from './changed-red-tests.ts'
 import { checkPrograms } from './check-programs.ts'
 import type { Weakening } from './contract.ts'
+import { isBuild, testsOf } from './lost-registrations.ts'
 import { isHere } from './open-task.ts'
-import { putBackAll, verifyAltered } from './verify-altered.ts'
+import { notWritten, putBackAll, verifyAltered } from './verify-altered.ts'
 
 export interface CrossRun {
   /** The steps pass with the old tests too, and the new tests have their values. */
@@ -35,7 +37,7 @@ export async function crossRun(active: ActiveTask, verification: KeptVerificatio
   const isTest = (path: string): boolean => isOfTests(path) || programs.has(path)
   const others = changed.filter((path) => !isTest(path))
   const rest = await after.all(others)
-  const deleted = askedDeletions(active, changed, after.has)
+  const deleted = await askedDeletions(active, changed, after.has)
   // A new file of tests may be part of a new build, which needs it.
   const tests = changed.filter(
     (path) => isTest(path) && !Object.hasOwn(deleted, path) && (before.has.has(path) || !isNamed(path, rest)),
@@ -47,10 +49,13 @@ export async function crossRun(active: ActiveTask, verification: KeptVerificatio
   const all = await runWith(active, verification, [...tests, ...builds], isDebug)
   // A build may need what it got.
   const isBroken = builds.length > 0 && all.status === 'FAIL' && !all.evidence.at(-1)?.failures?.length
-  const run = isBroken ? await runWith(active, verification, tests, isDebug) : all
+  const plain = isBroken ? await runWith(active, verification, tests, isDebug) : all
   const isProgram = tests.some((path) => programs.has(path))
   const isOld = tests.some((path) => before.has.has(path))
-  const why = firstFailure(active, run, isProgram, isOld)
+  const failsIn = (some: KeptVerification): string | null => firstFailure(active, some, isProgram, isOld)
+  const linked = failsIn(plain) === null ? [] : await behindLinks(active, verification, changed, tests)
+  const run = linked.length === 0 ? plain : await runWith(active, verification, tests, isDebug, linked)
+  const why = failsIn(run)
   const [was, is] = [await before.all(tests), await after.all(changed.filter(isTest))]
   if (why === null) return { isProven: run.status === 'PASS' && keepsValues(was, is), found: [] }
   const isRed = untouched.status === 'FAIL'
@@ -71,14 +76,46 @@ function runWith(
   verification: KeptVerification,
   paths: readonly string[],
   isDebug: boolean,
+  linked: readonly { readonly path: string; readonly text: string }[] = [],
 ): Promise<KeptVerification> {
   return verifyAltered(active, verification, {
-    name: `cross-run-${paths.length}`,
+    name: `cross-run-${paths.length}${linked.length === 0 ? '' : '-linked'}`,
     what: 'with the tests from before the change',
     paths,
-    write: () => putBackAll(active.tree, active.baseline.tree, paths),
+    write: async () => {
+      await putBackAll(active.tree, active.baseline.tree, paths)
+      for (const { path, text } of linked)
+        if (writeTextInside(active.tree.root, path, text).kind === 'refused') throw notWritten(path)
+    },
     ...(isDebug && { env: withoutDebug }),
   })
+}
+
+/** Tests where a link leads now, with the texts from where it led before. */
+async function behindLinks(
+  { tree, baseline }: ActiveTask,
+  verification: KeptVerification,
+  changed: readonly string[],
+  tests: readonly string[],
+) {
+  const { paths, read } = await tree.texts(baseline.tree)
+  const [was, is] = [
+    await tree.entries(baseline.tree, changed),
+    await tree.entries(verification.tree, changed),
+  ]
+  const places = [...was].flatMap(([path, { mode, id }]) => {
+    const now = is.get(path)
+    return mode === '120000' && now?.mode === mode ? [{ path, from: id, to: now.id }] : []
+  })
+  const found = places.map(async ({ path, ...ids }) => {
+    const at = async (id: string): Promise<string> => join(dirname(path), `${await tree.read(id)}`, '/')
+    const [from, to] = [await at(ids.from), await at(ids.to)]
+    const moved = tests.filter((test) => test.startsWith(to) && paths.has(`${from}${test.slice(to.length)}`))
+    return Promise.all(
+      moved.map(async (test) => ({ path: test, text: await read(`${from}${test.slice(to.length)}`) })),
+    )
+  })
+  return (await Promise.all(found)).flat()
 }
 
 const withoutDebug = {
@@ -104,8 +141,6 @@ function firstFailure(
   const isNone = isBroken && ran === true && failed !== undefined && !ranTests(failed)
   return isNone || isProgram ? (failure ?? 'a step fails') : null
 }
-
-const isBuild = /(?:^|\/)(?:CMakeLists\.txt|meson\.build)$|\.cmake$/
 
 function countOfDebug(text: string): number {
   return text.split(/\bdebug_assertions\b/).length
@@ -147,13 +182,20 @@ export const asksForTests =
 export const asksToDelete = /\b(?:delet\w*|remov\w*|drop\w*)\b/i
 
 /** The number of tests by test file that is gone as the task asks: it names the file, or what it tests, which is gone too. */
-export function askedDeletions(
-  { request, known, baseline }: Pick<ActiveTask, 'request' | 'known' | 'baseline'>,
+export async function askedDeletions(
+  { request, known, baseline, tree }: Pick<ActiveTask, 'request' | 'known' | 'baseline' | 'tree'>,
   changed: readonly string[],
   left: { has(path: string): boolean; keys(): Iterable<string> },
-): Readonly<Record<string, number>> {
+): Promise<Readonly<Record<string, number>>> {
   if (!asksToDelete.test(request.description) || known.untouched?.status !== 'PASS') return {}
   const gone = changed.filter((path) => !left.has(path))
+  const { read } = await tree.texts(baseline.tree)
+  const built: Record<string, number> = {}
+  for (const path of changed.filter((each) => isBuild.test(each))) {
+    const at = (source: string): string => join(dirname(path), source)
+    const tests = testsOf(await read(path), (source) => gone.includes(at(source)))
+    for (const [source, count] of Object.entries(tests)) built[at(source)] = count
+  }
   const isTest = (path: string): boolean => Object.hasOwn(baseline.tests.files, path)
   const kept = [...left.keys()]
   const isMeant = (path: string): boolean =>
@@ -164,9 +206,13 @@ export function askedDeletions(
       !kept.some((each) => each.startsWith(`${dirname(path)}/`)))
   const named = gone.filter((path) => !isTest(path) && isMeant(path)).map(stemOf)
   const found = gone.filter(
-    (path) => isTest(path) && (isSaid(path, request.description) || named.includes(stemOf(path))),
+    (path) =>
+      (isTest(path) || Object.hasOwn(built, path)) &&
+      (isSaid(path, request.description) || named.includes(stemOf(path))),
   )
-  return Object.fromEntries(found.map((path) => [path, baseline.tests.files[path]?.cases ?? 0]))
+  // What ctest counts is what the build registers.
+  const count = (path: string): number => built[path] || (baseline.tests.files[path]?.cases ?? 0)
+  return Object.fromEntries(found.map((path) => [path, count(path)]))
 }
 
 function isSaid(path: string, text: string): boolean {

@@ -74,6 +74,20 @@ test.each([
   expect(found(path, lines, new Set(['3']))).toBe(0)
 })
 
+test.each([
+  ['a.py', '    answers = {(1, 2): 3, (1, 0): 1}', 1],
+  ['a.js', "const answers = { '1,2': 3 }", 1],
+  ['a.js', "const answers = new Map([['1,2', 3]])", 1],
+  ['a.py', '    steps = {(0, 1): 7, (1, 0): 5}', 0],
+  ['a.py', '    names = {(1, 2): "c"}', 0],
+  ['a.js', "const size = { '1.5': 3 }", 0],
+  ['a.py', '    costs = [(1, 2), 3]', 0],
+  ['a.js', 'move((1, 2), 3)', 0],
+])('a table with the answer for the numbers of a test, which expects 3: %s %j', (path, line, count) => {
+  expect(found(path, [`+${line}`], new Set(['3']))).toBe(count)
+  expect(found(path, [`+${line}`], null)).toBe(0)
+})
+
 test('a source may ask how it was built where no test was red', () => {
   const files = diffFiles('--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n+#ifndef NDEBUG\n+  log_state();\n+#endif\n')
   expect(dodgedTests(files, new Set(), false)).toEqual([])

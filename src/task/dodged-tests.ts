@@ -59,9 +59,16 @@ export function dodgedTests(
 const answered =
   /={2,3}\s*[-+]?\d[\w.]{0,40}\)?\s*(?:&&|and\b)[^=]{0,80}={2,3}\s*[-+]?\d[\w.]{0,40}[\s):{?]+(?:return\s+)?([-+]?\d[\w.]{0,40})\s*(?:[;:}]|$)/
 
+/** `(1, 2): 3` or `'1,2': 3` in a table. Tables with such keys are usual, so the expected values must be known. */
+const tabled =
+  /(?:\(\s*[-+]?\d[\w.]{0,40}\s*,[^()=]{0,80}\)\s*:|(['"`])[-+]?\d[\w.]{0,40}\s*,[^'"`]{0,80}\1\s*[:,])\s*([-+]?\d[\w.]{0,40})\s*[,;}\]]/g
+
 function answers(text: string, expected: ReadonlySet<string> | null): boolean {
   const value = answered.exec(text.trim())?.[1]
-  return value !== undefined && !/^[01]$/.test(value) && (expected === null || expected.has(value))
+  const others = expected === null ? [] : [...text.matchAll(tabled)].map(([, , each]) => each)
+  return [value, ...others].some(
+    (each) => each !== undefined && !/^[01]$/.test(each) && (expected === null || expected.has(each)),
+  )
 }
 
 /** A line that takes the next of some written values, or that changes a counter while a value is converted. */

@@ -44,6 +44,7 @@ export async function writeSuccessFiles(
         attempts: known.attempts.length,
         replans: known.counters.replans,
         sandbox: request.sandbox,
+        here: isHere(active),
         notes: known.notes,
         weakened,
         taskId: request.taskId,

@@ -43,7 +43,8 @@ export async function findWeakenings(
     const dodged = dodgedTests(diffFiles(diff), expected, isRed)
     const changed = await tree.changes(baseline.tree, verification.tree)
     const left = await tree.entries(verification.tree)
-    const runs = historyOf(known.untouched, verification, askedDeletions(active, changed, left))
+    const asked = await askedDeletions(active, changed, left)
+    const runs = historyOf(known.untouched, verification, asked)
     const found = [
       ...crossed.found,
       ...decided,
@@ -51,7 +52,7 @@ export async function findWeakenings(
       ...lostTests(known.untouched, verification, now, baseline.tests, runs),
       ...(await changedRedTests(active, verification, now, crossed.isProven)),
       ...(await uncalledFunctions(active, verification)),
-      ...(await lostRegistrations(active, verification, crossed.isProven)),
+      ...(await lostRegistrations(active, verification, crossed.isProven, asked)),
       ...tamedRuns(diff),
       ...dodged,
       ...readTests(diff, baseline.tests),

@@ -9,7 +9,7 @@ import { type ActiveTask, currentStrategy, type KeptVerification, throwIfStopped
 import { askForEditor } from './analyse.ts'
 import { loopLimits, milestones } from './contract.ts'
 import { editorPrompt } from './editor/editor-prompt.ts'
-import { putOthersBack, type SavedFiles, saveOthers } from './editor/other-files.ts'
+import { ofCache, putOthersBack, type SavedFiles, saveOthers } from './editor/other-files.ts'
 import type { Situation } from './editor/prompt-data.ts'
 import {
   type GuardedFiles,
@@ -127,14 +127,22 @@ export async function adopt(active: ActiveTask, files: readonly string[]): Promi
 }
 
 /** Ends a task whose tree is as it was when it began. */
-export function unchanged({ known }: ActiveTask): TaskHalt {
+export function unchanged({
+  known,
+}: {
+  readonly known: Pick<ActiveTask['known'], 'account' | 'notes'>
+}): TaskHalt {
   const said =
     known.account === '' ? '' : `. The Editor says: ${shorten(known.account.replaceAll(/\s+/g, ' '), 300)}`
-  const refused = known.notes.filter((note) => note.startsWith(refusedMark))
-  const most = refused.length > 1 ? ` (and ${refused.length - 1} more)` : ''
-  const why = refused.length === 0 ? '' : `; ${refused[0]}${most}`
+  const lost = known.notes.filter(
+    (note) => note.startsWith(refusedMark) || (note.startsWith(changedMark) && !note.includes(ofCache)),
+  )
+  const most = lost.length > 1 ? ` (and ${lost.length - 1} more)` : ''
+  const why = lost.length === 0 ? '' : `; ${lost[0]?.replace(/\.$/, '')}${most}`
   return new TaskHalt({ kind: 'unchanged', reason: `no file was changed${why}${said}` })
 }
+
+const changedMark = 'The Editor changed '
 
 export function announceChange({ emit, known }: ActiveTask): void {
   emit({
@@ -223,7 +231,7 @@ async function editTurn(active: ActiveTask, situation: Situation): Promise<KeptE
     ending: kept.ending,
   })
   for (const { path, why, isLeft } of kept.putBack)
-    warn(active, `The Editor changed ${path}, which ${isLeft ? 'could not be' : 'was'} put back: ${why}.`)
+    warn(active, `${changedMark}${path}, which ${isLeft ? 'could not be' : 'was'} put back: ${why}.`)
   for (const path of kept.unsound)
     known.unsound.push({ what: `"${path}" was changed, which git ignores and steps can see`, where: path })
   for (const each of kept.weaker) warn(active, `Tests are weaker than before: ${each}.`)

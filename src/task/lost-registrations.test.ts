@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { looserCalls } from './lost-registrations.ts'
+import { looserCalls, testsOf } from './lost-registrations.ts'
 
 const cmake = 'add_executable(t t.c)\nadd_test(NAME adds COMMAND t)\n'
 const meson = "test('adds', t)\n"
@@ -36,4 +36,18 @@ test.each([
   [discovered, 't)', 't PROPERTIES TIMEOUT 30)'],
 ])('a build that runs it as before is not: %j, %j for %j', (before, from, to) => {
   expect(looserCalls(before, before.replace(from, to))).toEqual([])
+})
+
+const old =
+  'add_executable(old old.c more.c)\nadd_test(NAME old COMMAND old)\nadd_test(NAME both COMMAND old t)\n'
+const build = `${cmake}${old}`
+
+test('a program goes with its tests when all its sources went, but not with a test that starts another program', () => {
+  const all = (path: string): boolean => ['old.c', 'more.c'].includes(path)
+  const without = build.replace(/^.*\bold\b.*\n/gm, '')
+  expect(looserCalls(build, without, false, all)).toEqual(['add_test(NAME both COMMAND old t)'])
+  expect(looserCalls(build, without, false, (path) => path === 'old.c')).toHaveLength(3)
+  expect(looserCalls(build, '', false, all)).toHaveLength(3)
+  expect(testsOf(build, all)).toEqual({ 'old.c': 1, 'more.c': 0 })
+  expect(testsOf(build, (path) => path === 'old.c')).toEqual({})
 })

@@ -1,33 +1,70 @@
-import { basename } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { shorten } from '../core/shorten.ts'
 import { textInside } from '../io/read-text-inside.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import type { Weakening } from './contract.ts'
 
-/** Tests that a build of CMake or Meson no longer registers as it did, with the programs that they start. */
+/**
+ * Tests that a build of CMake or Meson no longer registers as it did, with the programs that they start. Not those of sources that are gone
+ * as the task asks (`asked`).
+ */
 export async function lostRegistrations(
   { tree, baseline }: ActiveTask,
   verification: KeptVerification,
   isProven: boolean,
+  asked: Readonly<Record<string, number>>,
 ): Promise<readonly Weakening[]> {
-  const builds = (await tree.changes(baseline.tree, verification.tree)).filter((path) =>
-    /^(?:CMakeLists\.txt|meson\.build)$|\.cmake$/.test(basename(path)),
-  )
+  const builds = (await tree.changes(baseline.tree, verification.tree)).filter((path) => isBuild.test(path))
   const { read } = await tree.texts(baseline.tree)
   const found: Weakening[] = []
   for (const path of builds) {
-    for (const call of looserCalls(await read(path), textInside(tree.root, path) ?? '', isProven))
+    const isGone = (source: string): boolean => Object.hasOwn(asked, join(dirname(path), source))
+    for (const call of looserCalls(await read(path), textInside(tree.root, path) ?? '', isProven, isGone))
       found.push({ what: `"${path}" no longer runs a test as before: ${shorten(call, 100)}`, where: path })
   }
   return found
 }
 
+export const isBuild = /(?:^|\/)(?:CMakeLists\.txt|meson\.build)$|\.cmake$/
+
+/** The number of tests that a build file registers for programs of sources that are gone, by their first source, with 0 for the others. */
+export function testsOf(text: string, isGone: (source: string) => boolean): Readonly<Record<string, number>> {
+  const { programs, registrations } = goneCalls(callsIn(text), isGone)
+  const counts = programs.flatMap(({ words: [name = '', ...sources] }) =>
+    sources.map((source, at) => {
+      const count = registrations.filter(({ words }) => words.includes(name)).length
+      return [source, at === 0 ? count : 0] as const
+    }),
+  )
+  return Object.fromEntries(counts)
+}
+
+/** Programs of which every source is gone, and the tests that start no other program. */
+function goneCalls(calls: readonly Call[], isGone: (source: string) => boolean) {
+  const all = calls.filter(({ name, words }) => /executable$/.test(name) && words.length > 1)
+  const programs = all.filter(({ words }) => words.slice(1).every(isGone))
+  const starts = ({ words }: Call, some: readonly Call[]): boolean =>
+    some.some((each) => words.includes(each.words[0] ?? ''))
+  const others = all.filter((each) => !programs.includes(each))
+  const registrations = calls.filter(
+    (each) => isRegistration(each) && starts(each, programs) && !starts(each, others),
+  )
+  return { programs, registrations }
+}
+
 /**
  * Calls of a build file that register a test and are lost or changed, and new ones by which a known test passes more easily. A source may
- * be in another directory when the old build passes too (`isProven`).
+ * be in another directory when the old build passes too (`isProven`). A program may go with its tests when all its sources went (`isGone`).
  */
-export function looserCalls(textBefore: string, textAfter: string, isProven = false): readonly string[] {
-  const before = callsIn(textBefore)
+export function looserCalls(
+  textBefore: string,
+  textAfter: string,
+  isProven = false,
+  isGone: (source: string) => boolean = () => false,
+): readonly string[] {
+  const all = callsIn(textBefore)
+  const { programs, registrations } = goneCalls(all, isGone)
+  const before = all.filter((each) => !programs.includes(each) && !registrations.includes(each))
   const after = callsIn(textAfter)
   const started = new Set(before.filter(isRegistration).flatMap(({ words }) => words))
   const nameOf = (word: string): string => (isProven ? basename(word) : word)

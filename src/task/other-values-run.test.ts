@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { withOtherValues, withTwice } from './other-values-run.ts'
+import type { KeptVerification } from './active-task.ts'
+import { failsAgain, withOtherValues, withTwice } from './other-values-run.ts'
 
 const node =
   "test('adds', () => {\n  assert.equal(add(1, 2), 3)\n})\ntest('zero', () => assert.equal(add(1, 0), 1))\n"
@@ -58,3 +59,29 @@ test.each([
 ])('compares a call with values twice: %j', (text, names, twice) => {
   expect(withTwice(text, names)).toBe(twice)
 })
+
+test.each([
+  [['adds'], {}, ['test/add.js: adds', 'other'], {}, false],
+  [['adds'], {}, ['adds'], {}, true],
+  [[], {}, [], {}, true],
+  [[], {}, [], { command: 'npm run lint' }, false],
+  [[], {}, [], { timed_out: true }, false],
+  [[], {}, [], { killed: 'memory' }, false],
+] as const)(
+  'a run fails again where it failed before: %j %j, then %j %j',
+  (...[before, first, now, then, fails]) => {
+    const run = (failures: readonly string[], step: object) => {
+      const failedStep = {
+        index: 0,
+        name: 'test',
+        command: 'make test',
+        exit_code: 1,
+        timed_out: false,
+        ...step,
+      }
+      const evidence = [{ kind: 'test', command: failedStep.command, exitCode: 1, failures }]
+      return { status: 'FAIL', evidence, failedStep } as unknown as KeptVerification
+    }
+    expect(failsAgain(run(before, first), run(now, then))).toBe(fails)
+  },
+)

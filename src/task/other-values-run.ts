@@ -62,10 +62,7 @@ export async function otherValuesRun(
     (await runWith(withOtherValues, 'with other expected values'))?.status === 'PASS'
   const listing = suspectOf(holdsAnswer)
   const twice = listing === undefined ? null : await runWith(withTwice, 'with every comparison twice')
-  // Without the name of such a test, the step may have failed for another reason, such as its time limit.
-  const failed = twice?.evidence.at(-1)?.failures?.map(nameOf) ?? []
-  const isListed =
-    twice?.status === 'FAIL' && (names.length === 0 || failed.some((name) => names.includes(name)))
+  const isListed = twice !== null && failsAgain(known.untouched, twice)
   const say = (path: string, what: string): Weakening => ({ what: `"${path}" ${what}`, where: path })
   return [
     ...(isDecided
@@ -75,6 +72,19 @@ export async function otherValuesRun(
       ? [say(listing, 'answers a call of the tests in another way the second time')]
       : []),
   ]
+}
+
+type Run = Pick<KeptVerification, 'status' | 'evidence' | 'failedStep'>
+
+/** Whether a test that failed before fails in this run; without names, whether the same step does, and not at one of its limits. */
+export function failsAgain(untouched: Run, run: Run): boolean {
+  if (run.status !== 'FAIL') return false
+  const [before = [], now = []] = [untouched, run].map(({ evidence }) =>
+    evidence.flatMap(({ failures = [] }) => failures.map(nameOf)),
+  )
+  if (before.length > 0) return now.some((name) => before.includes(name))
+  const { command, timed_out: isLate, killed } = run.failedStep ?? {}
+  return command === untouched.failedStep?.command && isLate !== true && killed === undefined
 }
 
 /** Values that every source has. */

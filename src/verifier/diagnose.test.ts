@@ -131,6 +131,8 @@ const unreachable: readonly (readonly [command: string, output: string, line: st
     'GOPROXY',
   ],
   ['./mvnw -B dependency:go-offline', 'curl: (22) The requested URL returned error: 502\n', 'MAVEN_ARGS'],
+  ['./mvnw -B dependency:go-offline', 'curl: Failed to fetch https://a/maven-bin.zip\n', 'MVNW_REPOURL'],
+  ['mvn -B test', 'Could not transfer artifact a:b:pom:1 from/to central\n', '.mvn/maven.config'],
   ['./fetch.sh', 'curl: (6) Could not resolve host: a\n', 'https_proxy'],
 ]
 

@@ -165,7 +165,10 @@ const offline =
 
 /** Also while a service on the loopback is missing, so it says something only about an installation. */
 const unreached =
-  /[Tt]unnel(?:ing)? (?:connection|socket)? ?(?:failed|could not be established)|Cannot connect to proxy|ECONNREFUSED|ETIMEDOUT|Connection refused|[Cc]onnection timed out|i\/o timeout|Could not transfer artifact|has no address, or is this machine|returned error: 502|error sending request for url|ConnectError/
+  /[Tt]unnel(?:ing)? (?:connection|socket)? ?(?:failed|could not be established)|Cannot connect to proxy|ECONNREFUSED|ETIMEDOUT|Connection refused|[Cc]onnection timed out|i\/o timeout|Could not transfer artifact|Failed to fetch https?:|has no address, or is this machine|returned error: 502|error sending request for url|ConnectError/
+
+const mavenSettings =
+  'MAVEN_ARGS: "--settings=settings.xml" }  # settings.xml: a file of the repository with the mirror. Before Maven 3.9, this option is in .mvn/maven.config'
 
 /** How a package manager gets its mirror, as a line of `verification`. */
 const mirrors: readonly (readonly [RegExp, string])[] = [
@@ -174,7 +177,8 @@ const mirrors: readonly (readonly [RegExp, string])[] = [
   [/^uv$/, 'env: { UV_DEFAULT_INDEX: "https://…/simple" }'],
   [/^go$/, 'env: { GOPROXY: "https://…" }'],
   [/^cargo$/, 'env: { CARGO_HTTP_PROXY: "http://…" }  # or replace-with in .cargo/config.toml'],
-  [/^mvnw?$/, 'env: { MAVEN_ARGS: "-s settings.xml" }  # a file of the repository with the mirror'],
+  [/^mvnw$/, `env: { MVNW_REPOURL: "https://…", ${mavenSettings}`],
+  [/^mvn$/, `env: { ${mavenSettings}`],
 ]
 
 const missingCompiler =

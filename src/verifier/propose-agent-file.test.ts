@@ -94,3 +94,14 @@ test.each(Object.entries(proposals))('is proposed: %s', async (_, [files, comman
   expect(steps.map(({ command }) => command)).toEqual(commands)
   if (commands[0] === 'pytest') expect(image).toBe('python:3.13')
 })
+
+test.each([
+  [['pom.xml'], 'maven:3-eclipse-temurin-21'],
+  [['pom.xml', 'mvnw'], 'eclipse-temurin:21'],
+  [['app/pom.xml'], 'maven:3-eclipse-temurin-21'],
+  [['build.gradle'], 'gradle:8-jdk21'],
+  [['build.gradle', 'gradlew'], 'eclipse-temurin:21'],
+])('the image of %j has the program that the steps start: %s', async (names, image) => {
+  await using fixture = await createFixture(Object.fromEntries(names.map((name) => [name, 'x'])))
+  expect((await proposeAgentFile(fixture.path)).image).toBe(image)
+})

@@ -21,6 +21,8 @@ const images: readonly (readonly [RegExp, string])[] = [
   [/^Go$|^golangci/, 'golang:1.25'],
   [/^Rust$/, 'rust:1'],
   [/^Gradle$|^Maven$/, 'eclipse-temurin:21'],
+  [/^gradle$/, 'gradle:8-jdk21'],
+  [/^mvn$/, 'maven:3-eclipse-temurin-21'],
   [/^Ruby$/, 'ruby:3.4'],
   [/^PHP$/, 'php:8.4'],
   [/^\.NET$/, 'mcr.microsoft.com/dotnet/sdk:9.0'],
@@ -84,7 +86,7 @@ export async function proposeAgentFile(repository: string, image?: string): Prom
   // A build is better than nothing.
   const make = toolchains.includes('make') ? [{ command: 'make', kind: 'build', source: 'Makefile' }] : []
   const steps = (known.length === 0 ? make : known).slice(0, maxSteps)
-  return { image: image ?? imageFor(toolchains), setup: steps.length === 0 ? [] : setup, steps }
+  return { image: image ?? imageFor(toolchains, steps), setup: steps.length === 0 ? [] : setup, steps }
 }
 
 const isTest = ({ kind }: Pick<ProposedStep, 'kind'>): boolean => kind === 'test'
@@ -205,7 +207,13 @@ function named(all: readonly ProposedStep[]) {
   })
 }
 
-function imageFor(toolchains: readonly string[]): string {
-  const of = (toolchain: string) => images.find(([pattern]) => pattern.test(toolchain))?.[1]
+function imageFor(toolchains: readonly string[], steps: readonly ProposedStep[]): string {
+  const started = steps.map(({ command }) => program(command.replace(/^cd \S+ && /, '')))
+  // A wrapper of the repository needs only Java.
+  const own: Readonly<Record<string, string>> = { Gradle: 'gradle', Maven: 'mvn' }
+  const of = (toolchain: string) => {
+    const name = started.find((each) => each === own[toolchain]) ?? toolchain
+    return images.find(([pattern]) => pattern.test(name))?.[1]
+  }
   return toolchains.map(of).find((image) => image !== undefined) ?? 'debian:stable'
 }

@@ -8,6 +8,7 @@ import { loopLimits, type TaskEvent } from '../../task/contract.ts'
 import type { TaskSubmission } from '../../task/worker/submit-task.ts'
 import type { CliContext } from '../context.ts'
 import { helpParagraphs } from '../help-paragraphs.ts'
+import { fitLines } from './fit-lines.ts'
 import { taskEventPrinter } from './task-event-printer.ts'
 import { type TaskFlags, taskExamples, taskExitCodes, withTaskFlags } from './task-flags.ts'
 import { hasWork, startWorker, withTaskQueue } from './task-queue.ts'
@@ -116,28 +117,32 @@ async function proposalExit(task: TaskRecord | null, store: Store): Promise<Exit
   return status === 'PASS' && weakened.length === 0 ? null : exitCode.failed
 }
 
-async function printEnd(task: TaskRecord | null, store: Store, { stdout }: CliContext): Promise<void> {
+async function printEnd(task: TaskRecord | null, store: Store, context: CliContext): Promise<void> {
   const { taskReports } = await import('../../task/task-reports.ts')
   const { readProposal } = await import('../../task/dry-run/proposal.ts')
+  const say = (...lines: readonly string[]): void =>
+    context.stdout.write(`\n${lines.flatMap((line) => fitLines(line, context)).join('\n')}\n`)
   if (task === null) {
-    stdout.write('The task was removed from the queue.\n')
+    context.stdout.write('The task was removed from the queue.\n')
     return
   }
+  const { id, state } = task
   const { summary, stuckReport, diff } = taskReports(store, task)
-  if (summary !== null) stdout.write(`\n${plainText(summary)}`)
+  if (summary !== null) context.stdout.write(`\n${plainText(summary)}`)
   if (stuckReport !== null)
-    stdout.write(
-      `\nRead the report: gantry task show ${task.id} --report\nRetry after fixing the cause: gantry task retry ${task.id}\n`,
+    say(
+      `Read the report: gantry task show ${id} --report`,
+      `Retry after fixing the cause: gantry task retry ${id}`,
     )
-  if (task.state === 'CANCELLED' && task.options.here === true)
-    stdout.write(
-      `\nWhat was changed so far is in your tree. See it with: gantry task show ${task.id} --diff\n`,
-    )
+  if (state === 'CANCELLED' && task.options.here === true)
+    say(`What was changed so far is in your tree. See it with: gantry task show ${id} --diff`)
   const kept = task.task_run_id === null ? null : readProposal(store, task.task_run_id)
-  if (kept !== null && !task.dry_run && task.state === 'SUCCESS' && task.options.apply !== true) {
-    const commit = kept.commit == null ? '' : `Or commit it on a branch: gantry task commit ${task.id}\n`
-    stdout.write(`\nYour tree is unchanged. Apply the change with: gantry task apply ${task.id}\n${commit}`)
+  if (kept !== null && !task.dry_run && state === 'SUCCESS' && task.options.apply !== true) {
+    const commit = kept.commit == null ? [] : [`Or commit it on a branch: gantry task commit ${id}`]
+    say(`Your tree is unchanged. Apply the change with: gantry task apply ${id}`, ...commit)
   }
-  if (task.dry_run && diff !== null)
-    stdout.write(`\n${plainText(diff)}\nNothing was changed. Apply it with: gantry task apply ${task.id}\n`)
+  if (task.dry_run && diff !== null) {
+    context.stdout.write(`\n${plainText(diff)}`)
+    say(`Nothing was changed. Apply it with: gantry task apply ${id}`)
+  }
 }

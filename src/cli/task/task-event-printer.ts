@@ -7,6 +7,7 @@ import { plainLine } from '../../report/plain-text.ts'
 import { formatCost } from '../../report/quantity.ts'
 import type { ScoutName, TaskEvent } from '../../task/contract.ts'
 import type { CliContext } from '../context.ts'
+import { fitLines } from './fit-lines.ts'
 import { paintState } from './print-tasks.ts'
 
 const maxColumns = 200
@@ -19,11 +20,19 @@ export interface PrintOptions {
 }
 
 /** One line per event, with its time. Text of agents, models and projects is made safe to print. */
-export function taskEventPrinter({ stdout }: CliContext, options: PrintOptions): (event: TaskEvent) => void {
+export function taskEventPrinter(
+  context: Pick<CliContext, 'stdout' | 'env'>,
+  options: PrintOptions,
+): (event: TaskEvent) => void {
+  const { stdout } = context
   const { dim } = createColors(stdout.color)
   return (event) => {
     const at = new Date(event.ts * 1000).toTimeString().slice(0, 8)
-    for (const line of linesOf(event, stdout.color, options)) stdout.write(`${dim(at)}  ${line}\n`)
+    const isOutput = event.kind === 'verifier_output' || event.kind === 'agent'
+    for (const line of linesOf(event, stdout.color, options)) {
+      const fitted = isOutput ? [line] : fitLines(line, context, at.length + 2)
+      stdout.write(`${dim(at)}  ${fitted.join('\n')}\n`)
+    }
   }
 }
 

@@ -201,6 +201,17 @@ test('a moved file is not a deleted one, and a deleted file without tests is not
   expect(weakenings(look({ a: facts({ cases: 0 }) }), look({}))).toEqual([])
 })
 
+test.each([
+  ['lib-2/test_a.py', 3, 0],
+  ['lib-2/test_a.py', 2, 1],
+  ['lib-2/check_a.py', 3, 1],
+])('a file that moved to %s, where %i tests ran: %i reported', (path, executed, count) => {
+  const run = { command: 'pytest', exitCode: 0, executed, treeHash: '', startedAt: '', durationMs: 0 }
+  const evidence = { byCommand: { pytest: { ...run, kind: 'test', by: 'verifier' } } } as const
+  const [before, after] = [look({ 'lib-1/test_a.py': facts() }), look({ [path]: facts() })]
+  expect(weakenings(before, after, evidence)).toHaveLength(count)
+})
+
 test('an earlier copy does not hide a deletion', () => {
   expect(weakenings(look({ a: facts(), b: facts() }), look({ b: facts() }))).toEqual([
     '"a" with 3 tests was deleted',

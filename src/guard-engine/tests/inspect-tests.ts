@@ -291,7 +291,7 @@ function testPlaces(...[before, after, evidence]: Parameters<typeof ranAsMany>):
   const runsAll = [before, after].every((each) => ranAsMany(each, after, evidence))
   return (path) =>
     places.has(placeOf(path)) ||
-    (runsAll && /^(?:tests?|specs?|__tests__)\/|[._-](?:test|spec)\.\w+$/.test(path))
+    (runsAll && /^(?:tests?|specs?|__tests__)\/|[._-](?:test|spec)\.\w+$|(?:^|\/)test_[^/]*\.py$/.test(path))
 }
 
 /** The first directory of a path. */

@@ -93,6 +93,37 @@ test('a link that git saves stays, and the files behind it count as changed', as
   expect(text('src/add.js')).toBe('source')
 })
 
+test('what an ignored link leads to inside is judged by its own path, and the link by where it leads', async () => {
+  put('packages/a/index.js', 'a')
+  mkdirSync(join(root, 'node_modules/.bin'), { recursive: true })
+  symlinkSync('../packages/a', join(root, 'node_modules/a'))
+  symlinkSync('../../packages/a/index.js', join(root, 'node_modules/.bin/a'))
+  const tracked = new Map([['packages/a/index.js', { mode: '100644', id: '' }]])
+  const now = { tracked: tracked.set('packages/a/more.js', { mode: '100644', id: '' }), leaveOut: [] }
+  const places = { aside: top, place: join(top, 'saved'), layers: [] }
+  const before = await saveOthers(root, now, places.place, {})
+  put('packages/a/index.js', 'changed')
+  put('packages/a/more.js', 'more')
+  expect(await putOthersBack(root, before, now, places)).toEqual([])
+  rmSync(join(root, 'node_modules/a'))
+  symlinkSync('../dist', join(root, 'node_modules/a'))
+  expect(await putOthersBack(root, before, now, places)).toMatchObject([
+    { path: 'node_modules/a', isLeft: true },
+  ])
+})
+
+test('a file of a submodule is put back, and its reason says so', async () => {
+  put('sub/a.js', 'old')
+  const now = { tracked: new Map([['sub', { mode: '160000', id: '' }]]), leaveOut: [] }
+  const places = { aside: top, place: join(top, 'saved'), layers: [] }
+  const before = await saveOthers(root, now, places.place, {})
+  put('sub/a.js', 'new')
+  expect(await putOthersBack(root, before, now, places)).toEqual([
+    { path: 'sub/a.js', why: 'it is a file of a submodule, which a task does not change', isLeft: false },
+  ])
+  expect(text('sub/a.js')).toBe('old')
+})
+
 test('an installed file comes from the layer of setup, a new one is moved, a package that changed is left', async () => {
   put('node_modules/a/index.js', 'a')
   put('node_modules/b/index.js', 'b')

@@ -35,9 +35,15 @@ export function otherFiles(root: string, { tracked, leaveOut }: KnownFiles): Oth
   const marks: Record<string, string> = {}
   const isLeft = (path: string, isDirectory: boolean): boolean =>
     leaveOut.includes(path) || (isDirectory ? /(?:^|\/)\.git$/.test(path) : tracked.has(path))
-  for (const path of listFiles(root, { exclude: isLeft }))
-    marks[path] = fileMark(join(root, path), 0)?.mark ?? ''
+  for (const path of listFiles(root, { exclude: isLeft })) marks[path] = markOf(root, path)
   return { marks }
+}
+
+/** Of a link that stays inside only its own: what it leads to, such as another package of a workspace, has a path itself. */
+function markOf(root: string, path: string): string {
+  const { kind, mark = '' } = fileMark(join(root, path), 0) ?? {}
+  const isInner = kind === 'link' && resolveInside(root, path).kind === 'inside'
+  return isInner ? mark.replace(/ .*/, '') : mark
 }
 
 /** Copies them to `place`, which has those that were `saved` before. */
@@ -133,10 +139,14 @@ export async function putOthersBack(
   const sources = Map.groupBy(restored.filter(reached), sourceOf)
   for (const [source = place, some] of sources) await copySome(source, root, some)
   const isDone = (path: string): boolean => !lost.includes(path) && !stuck.includes(path)
-  const why = 'it is not a file of this repository, and steps can see it'
+  const modules = [...known.tracked].flatMap(([path, { mode }]) => (mode === '160000' ? [`${path}/`] : []))
+  const why = (path: string): string =>
+    modules.some((each) => path.startsWith(each))
+      ? 'it is a file of a submodule, which a task does not change'
+      : 'it is not a file of this repository, and steps can see it'
   return [
     ...grouped([...moved, ...restored].filter(isDone), why, false),
-    ...grouped(removed.filter(isDone), 'it is a cache that is written again', false),
+    ...grouped(removed.filter(isDone), () => ofCache, false),
     ...grouped([...left, ...lost, ...stuck], why, true),
   ]
 }
@@ -178,12 +188,18 @@ function packageOf(path: string): string | null {
   return /^(.*(?:^|\/)(?:node_modules|site-packages)\/(?:@[^/]+\/)?[^/@.][^/]*)\//.exec(path)?.[1] ?? null
 }
 
+export const ofCache = 'it is a cache that is written again'
+
 /** One entry per place. */
-function grouped(paths: readonly string[], why: string, isLeft: boolean): readonly PutBack[] {
+function grouped(
+  paths: readonly string[],
+  why: (path: string) => string,
+  isLeft: boolean,
+): readonly PutBack[] {
   const places = Map.groupBy(paths, (path) => packageOf(path) ?? path.split('/', 2).join('/'))
   return [...places].map(([place, inside]) => {
     const [first = place] = inside
     const path = inside.length === 1 ? first : `${place} (${counted(inside.length, 'file')})`
-    return { path, why, isLeft }
+    return { path, why: why(first), isLeft }
   })
 }

@@ -292,7 +292,7 @@ test('an infrastructure error is reported with its source and advice', () => {
 })
 
 test('a summary has what, why and how it was verified, and proposes no commit', () => {
-  const summaryIn = (sandbox: string): string =>
+  const summaryIn = (sandbox: string, here = false): string =>
     successSummary({
       task,
       description: facts.description,
@@ -305,6 +305,7 @@ test('a summary has what, why and how it was verified, and proposes no commit', 
       attempts: 2,
       replans: 0,
       sandbox,
+      here,
       notes: [],
       weakened: [],
       taskId: 'task_1',
@@ -312,6 +313,9 @@ test('a summary has what, why and how it was verified, and proposes no commit', 
   const text = summaryIn('bubblewrap 0.8.0')
   expect(text).toContain('on exactly this tree, in bubblewrap 0.8.0, after')
   expect(summaryIn('host')).toContain('on exactly this tree, on this machine without a sandbox, after')
+  const left = 'Not run, because the task worked in your tree: the steps with the old tests and with other'
+  expect(text).not.toContain(left)
+  expect(summaryIn('host', true)).toContain(`\n\n${left} expected values.\n\n## `)
   for (const heading of [
     'Task',
     'What Changed',

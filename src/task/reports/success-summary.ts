@@ -16,6 +16,8 @@ export interface SuccessFacts {
   readonly replans: number
   /** Name of the sandbox that ran the verification. */
   readonly sandbox: string
+  /** In the user's tree, where the steps never run on another tree, such as one with the old tests. */
+  readonly here: boolean
   readonly notes: readonly string[]
   /** Not empty: a person has to accept the task. */
   readonly weakened: readonly Weakening[]
@@ -30,7 +32,7 @@ export interface SummaryFile {
 /** The summary of a task that passed. It proposes no commit message or pull request text; the user writes those. */
 export function successSummary(facts: SuccessFacts): string {
   const { description, at, filesModified, what, strategy, runId, steps, attempts, replans, sandbox } = facts
-  const { notes, weakened, taskId } = facts
+  const { notes, weakened, taskId, here } = facts
   const loops = `after ${counted(attempts, 'verification')}${replans === 0 ? '' : ` and ${counted(replans, 'REPLAN')}`}`
   return `# Task ${weakened.length === 0 ? 'Completed' : 'Weakened'}
 
@@ -65,7 +67,7 @@ ${quoted(strategy)}
 Every step passed on exactly this tree, ${sandbox === 'host' ? 'on this machine without a sandbox' : `in ${sandbox}`}, ${loops}:
 
 ${steps.map(({ name, command, duration_ms }) => `- ${oneLine(name)}: \`${oneLine(command)}\` (${duration_ms} ms)`).join('\n')}
-
+${here ? '\nNot run, because the task worked in your tree: the steps with the old tests and with other expected values.\n' : ''}
 ## Verification Run ID
 
 ${runId}

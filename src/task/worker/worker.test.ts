@@ -82,5 +82,10 @@ test('a message goes to a task that has not ended', async () => {
   })
   expect(() => tellTask(queue, task, ' ')).toThrow()
   queue.cancel(task.id)
-  expect(() => tellTask(queue, queue.get(task.id) ?? task, 'Too late.')).toThrow('has ended')
+  expect(() => tellTask(queue, queue.get(task.id) ?? task, 'Too late.')).toThrow(
+    expect.objectContaining({
+      message: expect.stringContaining('has ended'),
+      hint: `See it with gantry task show ${task.id}. To continue one that did not succeed: gantry task retry ${task.id}`,
+    }),
+  )
 })
