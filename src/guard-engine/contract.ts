@@ -253,6 +253,8 @@ export interface TreeChange {
   readonly packages?: Readonly<Record<string, readonly string[]>>
   /** What sources do since then to the tests that load them, one sentence each without a full stop. */
   readonly tamed?: readonly string[]
+  /** Test files that lost only tests of functions that the user asked to remove. */
+  readonly obsolete?: readonly string[]
   /** Only files are gone that were not there when the work began. */
   readonly isTidied?: boolean
 }

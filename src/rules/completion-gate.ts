@@ -336,15 +336,22 @@ function namedWeakenings({ history, facts }: Scene): readonly Weakening[] {
   const fewer = fewerTests(evidence, facts.tests)
   // Deleted tests explain why fewer run.
   const isExplained = texts.some((text) => /\b(?:was deleted|was moved|tests?, before)\b/.test(text))
-  const tamed = facts.changes?.[history.gate.baseTree ?? '']?.tamed ?? []
+  const { tamed = [], obsolete = [] } = facts.changes?.[history.gate.baseTree ?? ''] ?? {}
   return [...texts, ...(isExplained ? [] : fewer), ...tamed, ...noLongerDeclared(history, facts)]
     .slice(0, maxWeakened)
-    .map((text) => ({ text, key: weakeningKey(text), isAsked: wasAskedFor(text, history.gate) }))
+    .map((text) => ({ text, key: weakeningKey(text), isAsked: wasAskedFor(text, history.gate, obsolete) }))
 }
 
-function wasAskedFor(weakening: string, { toRemove = [] }: Scene['history']['gate']): boolean {
-  const [, deleted] = /^"(.+)" with \d+ tests? was deleted$/.exec(weakening) ?? []
-  return deleted !== undefined && isTestOf(deleted, toRemove)
+function wasAskedFor(
+  weakening: string,
+  { toRemove = [] }: Scene['history']['gate'],
+  obsolete: readonly string[],
+): boolean {
+  const [, deleted, fewer] =
+    /^"(.+)" with \d+ tests? was deleted$|^"(.+)" has \d+ (?:tests?|assertions?), before it had \d+$/.exec(
+      weakening,
+    ) ?? []
+  return obsolete.includes(deleted ?? fewer ?? '') || (deleted !== undefined && isTestOf(deleted, toRemove))
 }
 
 /** Checks that were written down when the session began. They are still demanded in it, but not in the next one. */

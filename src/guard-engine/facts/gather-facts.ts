@@ -294,6 +294,8 @@ async function gatherChanges(
     between: reds.map((red) => [baseTree, red]),
     commands,
     documentation: settings.checklist.documentation,
+    toRemove: gate.toRemove ?? [],
+    tests: evidence.tests,
   })
 }
 

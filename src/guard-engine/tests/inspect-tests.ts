@@ -16,7 +16,7 @@ import { commandDefinition, nestedNames } from './command-definition.ts'
 import { type Machine, machineState } from './machine-state.ts'
 import { builtTargets } from './make-target.ts'
 import { packageStates } from './package-states.ts'
-import { type TestLanguage, testLanguage } from './test-files.ts'
+import { type TestLanguage, testHash, testLanguage } from './test-files.ts'
 import { looseIn, untestedIn } from './untested-in.ts'
 
 const maxFiles = 2_000
@@ -132,7 +132,7 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
     count(language.skipped) + ownMocks(path, code) + untestedIn(path, code) + ownFrameworks(code, isOwn)
   const loose = looseIn(code)
   return {
-    hash: sha256(read.text).slice(0, hashChars),
+    hash: testHash(read.text),
     cases,
     skipped,
     assertions: count(language.assertions),
