@@ -10,7 +10,7 @@ import { type Blockers, findBlockers, openPlan, putAwayWork } from '../guard-eng
 import { isTestOf } from '../guard-engine/gate/names-to-remove.ts'
 import { claimsAllDone } from '../guard-engine/gate/plan-scope.ts'
 import { blockerSummary, refusalText } from '../guard-engine/gate/refusal-text.ts'
-import { isUntouched, runsOn } from '../guard-engine/history/gate.ts'
+import { hasOnlyArrived, isUntouched, runsOn } from '../guard-engine/history/gate.ts'
 import { callLabel } from '../guard-engine/history/protection.ts'
 import { sumOf } from '../guard-engine/history/session.ts'
 import { printable } from '../guard-engine/printable.ts'
@@ -94,6 +94,10 @@ function judge(scene: Scene): RuleAnswer | null {
   const { tree } = facts
   if (tree === null) return broken(event, 'the working tree could not be fingerprinted')
   if (history.gate.waived.includes(tree)) return ended(event, 'WAIVED', tree, 'a person waived this tree')
+  if (hasOnlyArrived(history.gate, facts.branches)) {
+    const end = ended(event, 'WAIVED', tree, 'the changes are commits that the session did not make')
+    return putAway(scene, event) ?? falseClaim(scene, event) ?? withNotes(end, testsSeen(scene))
+  }
   const fault = facts.verify.find(({ infra }) => infra)
   const own = ownRuns(scene)
   if (fault !== undefined)
