@@ -179,6 +179,8 @@ export interface BranchFacts {
   readonly heads: Readonly<Record<string, string>>
   /** Work of code that is not in the tree and that no green run has seen, limited in number. */
   readonly unverified: readonly PutAwayWork[]
+  /** git brought every change since the base: from a branch of the start of the work, or from a commit that was fetched. */
+  readonly arrived?: 'known' | 'fetched'
 }
 
 /** Commits since the work began. */
@@ -253,6 +255,8 @@ export interface TreeChange {
   readonly packages?: Readonly<Record<string, readonly string[]>>
   /** What sources do since then to the tests that load them, one sentence each without a full stop. */
   readonly tamed?: readonly string[]
+  /** Test files that lost only tests of functions that the user asked to remove. */
+  readonly obsolete?: readonly string[]
   /** Only files are gone that were not there when the work began. */
   readonly isTidied?: boolean
 }
@@ -513,6 +517,8 @@ export interface GateHistory {
   readonly usedGit?: readonly ('commit' | 'stash')[]
   /** It edited files since the last end. */
   readonly hasEdited?: true
+  /** It did more since then than read and move between commits. */
+  readonly hasWorked?: true
   /** Command lines after that which may have copied them, newest last. */
   readonly copies?: readonly string[]
   /** The same at the last stop. */

@@ -10,7 +10,7 @@ import { type Blockers, findBlockers, openPlan, putAwayWork } from '../guard-eng
 import { isTestOf } from '../guard-engine/gate/names-to-remove.ts'
 import { claimsAllDone } from '../guard-engine/gate/plan-scope.ts'
 import { blockerSummary, refusalText } from '../guard-engine/gate/refusal-text.ts'
-import { isUntouched, runsOn } from '../guard-engine/history/gate.ts'
+import { hasOnlyArrived, isUntouched, runsOn } from '../guard-engine/history/gate.ts'
 import { callLabel } from '../guard-engine/history/protection.ts'
 import { sumOf } from '../guard-engine/history/session.ts'
 import { printable } from '../guard-engine/printable.ts'
@@ -94,6 +94,10 @@ function judge(scene: Scene): RuleAnswer | null {
   const { tree } = facts
   if (tree === null) return broken(event, 'the working tree could not be fingerprinted')
   if (history.gate.waived.includes(tree)) return ended(event, 'WAIVED', tree, 'a person waived this tree')
+  if (hasOnlyArrived(history.gate, facts.branches)) {
+    const end = ended(event, 'WAIVED', tree, 'the changes are commits that the session did not make')
+    return putAway(scene, event) ?? falseClaim(scene, event) ?? withNotes(end, testsSeen(scene))
+  }
   const fault = facts.verify.find(({ infra }) => infra)
   const own = ownRuns(scene)
   if (fault !== undefined)
@@ -336,15 +340,22 @@ function namedWeakenings({ history, facts }: Scene): readonly Weakening[] {
   const fewer = fewerTests(evidence, facts.tests)
   // Deleted tests explain why fewer run.
   const isExplained = texts.some((text) => /\b(?:was deleted|was moved|tests?, before)\b/.test(text))
-  const tamed = facts.changes?.[history.gate.baseTree ?? '']?.tamed ?? []
+  const { tamed = [], obsolete = [] } = facts.changes?.[history.gate.baseTree ?? ''] ?? {}
   return [...texts, ...(isExplained ? [] : fewer), ...tamed, ...noLongerDeclared(history, facts)]
     .slice(0, maxWeakened)
-    .map((text) => ({ text, key: weakeningKey(text), isAsked: wasAskedFor(text, history.gate) }))
+    .map((text) => ({ text, key: weakeningKey(text), isAsked: wasAskedFor(text, history.gate, obsolete) }))
 }
 
-function wasAskedFor(weakening: string, { toRemove = [] }: Scene['history']['gate']): boolean {
-  const [, deleted] = /^"(.+)" with \d+ tests? was deleted$/.exec(weakening) ?? []
-  return deleted !== undefined && isTestOf(deleted, toRemove)
+function wasAskedFor(
+  weakening: string,
+  { toRemove = [] }: Scene['history']['gate'],
+  obsolete: readonly string[],
+): boolean {
+  const [, deleted, fewer] =
+    /^"(.+)" with \d+ tests? was deleted$|^"(.+)" has \d+ (?:tests?|assertions?), before it had \d+$/.exec(
+      weakening,
+    ) ?? []
+  return obsolete.includes(deleted ?? fewer ?? '') || (deleted !== undefined && isTestOf(deleted, toRemove))
 }
 
 /** Checks that were written down when the session began. They are still demanded in it, but not in the next one. */

@@ -29,6 +29,13 @@ describe('the corpora', () => {
 })
 
 describe('the reason', () => {
+  test('does not name the project as the directory that goes', () => {
+    const files = { '.git/HEAD': 'file', '.env': 'file' } as const
+    expect(reasonFor({ command: 'git clean -fdx', files })).toContain(
+      'would do: git clean removes it. Do not',
+    )
+  })
+
   test('names the file as written, the pattern, the change and who may do it', () => {
     const reason = reasonFor({ command: 'cd src && echo x >> "../.env"' })
     expect(reason).toContain('`"../.env"` is protected and must not be modified (pattern `.env`).')

@@ -90,7 +90,13 @@ function writeViolation(
     // Copying a whole tree elsewhere changes nothing here.
     const matters = !copies || place.startsWith(`${event.root}/`) || world.resolve(place).kind !== 'missing'
     if (pattern !== null && matters)
-      return { written: place, real: null, pattern, how: `${how} with ${written}`, sure: true }
+      return {
+        written: place,
+        real: null,
+        pattern,
+        how: written === '.' ? how : `${how} with ${written}`,
+        sure: true,
+      }
   }
   return null
 }

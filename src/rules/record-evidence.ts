@@ -221,7 +221,9 @@ function noteOf(run: FoundRun, found: FoundRuns, scene: Scene, { call, outcome }
   if (unseen !== null) {
     const isOpen =
       !outcome.interrupted && (outcome.timedOut || outcome.background || outcome.kind === 'success')
-    return [unclear(command, unseen, isOpen && run.starts === 'at_once', scene)]
+    const hasBegun =
+      run.starts === 'at_once' || (isInBackground(call, outcome) && run.starts === 'after_checks')
+    return [unclear(command, unseen, isOpen && hasBegun, scene)]
   }
   const failed = outcome.kind === 'failure' || (outcome.exitCode ?? 0) !== 0
   const counts = shownCounts(run, outcome)
@@ -362,10 +364,13 @@ function whyHidden(
   return `${why.text}, and the output does not show its whole green summary`
 }
 
+function isInBackground({ action }: ToolCall, outcome: ToolOutcome): boolean {
+  return outcome.background || (action.kind === 'shell' && action.background)
+}
+
 /** Why the end of the call does not show how the command ended. */
-function unseenEnd({ action }: ToolCall, outcome: ToolOutcome): string | null {
-  if (outcome.background || (action.kind === 'shell' && action.background))
-    return 'it was started in the background, so its result is unknown'
+function unseenEnd(call: ToolCall, outcome: ToolOutcome): string | null {
+  if (isInBackground(call, outcome)) return 'it was started in the background, so its result is unknown'
   if (outcome.timedOut) return 'it ran into the time limit of the tool'
   if (outcome.interrupted) return 'it was interrupted'
   if (outcome.kind === 'unknown')

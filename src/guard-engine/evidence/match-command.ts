@@ -42,7 +42,7 @@ export interface FoundRun {
   /** Where it is in the script. */
   readonly at?: Command
   /** The call has started it; `in_turn`: if it ended with success. Absent when it may not have. */
-  readonly starts?: 'at_once' | 'in_turn'
+  readonly starts?: 'at_once' | 'after_checks' | 'in_turn'
   /** A task there runs it: one that stops at the first failure, or another one. */
   readonly inTask?: 'strict' | 'loose'
 }

@@ -1,14 +1,15 @@
 import type { Command, ParsedScript, PipelineNode, Statement } from 'unbash'
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { simpleCommand, simpleCommandsIn } from '../../shell/simple-command.ts'
 
 /**
- * Whether a call has started this command: `at_once`, when nothing takes time before it, or `in_turn`, if the call ended with success. null
- * when something before it may have kept it from starting.
+ * Whether a call has started this command: `at_once`, when nothing takes time before it, `after_checks`, if those before it in its chain are
+ * green, or `in_turn`, if the call ended with success. null when something before it may have kept it from starting.
  */
 export function surelyStarts(
   { commands: statements }: ParsedScript,
   command: Command,
-): 'at_once' | 'in_turn' | null {
+): 'at_once' | 'after_checks' | 'in_turn' | null {
   const startsHere = (link: PipelineNode): boolean =>
     link === command || (link.type === 'Pipeline' && link.commands.some((part) => part === command))
   const index = statements.findIndex((statement) => linksOf(statement).some(startsHere))
@@ -17,17 +18,18 @@ export function surelyStarts(
   const before = statements.slice(0, index)
   const links = linksOf(own)
   const at = links.findIndex(startsHere)
-  const isQuick = [...before.flatMap(linksOf), ...links.slice(0, at)].every(isQuickCommand)
+  const earlier = [...before.flatMap(linksOf), ...links.slice(0, at)]
   const operators = own.command.type === 'AndOr' ? own.command.operators : []
   if (operators.slice(0, at).some((operator) => operator !== '&&')) return null
-  if (isQuick) return 'at_once'
+  if (earlier.every(isQuickCommand)) return 'at_once'
   // A chain succeeds only if each of its commands does.
   const isProven =
     at === 0 || (index === statements.length - 1 && operators.every((operator) => operator === '&&'))
   const mayEnd = before.some(({ command: node }) =>
     simpleCommandsIn(node).some((each) => mayEndShell(simpleCommand(each).words[0])),
   )
-  return isProven && !mayEnd && own.background !== true ? 'in_turn' : null
+  if (!isProven || mayEnd || own.background === true) return null
+  return earlier.every((link) => isQuickCommand(link) || isCheck(link)) ? 'after_checks' : 'in_turn'
 }
 
 function linksOf({ command }: Statement): readonly PipelineNode[] {
@@ -38,6 +40,10 @@ function isQuickCommand(link: PipelineNode): boolean {
   if (link.type !== 'Command' || link.redirects.length > 0) return false
   const { words, assignments } = simpleCommand(link)
   return assignments.length === 0 && quick.has(words[0] ?? '')
+}
+
+function isCheck(link: PipelineNode): boolean {
+  return link.type === 'Command' && kindOfCommand(simpleCommand(link).words.join(' ')) !== 'other'
 }
 
 /** Where `cd` leads is judged apart. */

@@ -294,6 +294,8 @@ async function gatherChanges(
     between: reds.map((red) => [baseTree, red]),
     commands,
     documentation: settings.checklist.documentation,
+    toRemove: gate.toRemove ?? [],
+    tests: evidence.tests,
   })
 }
 
@@ -325,6 +327,7 @@ async function gatherBranches(
   const branches = await readBranches({
     root,
     tree,
+    base: history.gate.baseTree,
     trees,
     before: heads === undefined || event.kind === 'prompt' ? null : { heads, atMs: sinceMs },
     verified: [...new Set(greens.map(({ treeHash }) => treeHash))].filter(isGreen),
@@ -440,10 +443,12 @@ function otherCalls(event: HookEvent, { calls, protection }: History): readonly 
 /** Runs only commands without a green run for this tree. */
 async function runVerification(
   request: Gathering,
-  { project, tree, changes = null }: Pick<Facts, 'project' | 'tree' | 'changes'>,
+  { project, tree, changes = null, branches }: Pick<Facts, 'project' | 'tree' | 'changes' | 'branches'>,
 ): Promise<Facts['verify']> {
   const { root, home, settings, history, event, env, guardHome } = request
   const { commandsToVerify } = await import('../gate/find-blockers.ts')
+  const { hasOnlyArrived } = await import('../history/gate.ts')
+  if (hasOnlyArrived(history.gate, branches)) return []
   const commands = commandsToVerify({ ...request, project, tree, changes })
   if (commands.length === 0) return []
   const verification = await import('../run-verification.ts')

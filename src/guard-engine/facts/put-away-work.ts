@@ -19,6 +19,8 @@ import {
 export interface BranchRequest extends Pick<ChangesRequest, 'root' | 'trees' | 'documentation'> {
   /** The current tree. */
   readonly tree: string | null
+  /** The tree that needs no verification. */
+  readonly base: string | null
   /** The branches when the work began, and when that was; null when it begins now. */
   readonly before: { readonly heads: Readonly<Record<string, string>>; readonly atMs: number } | null
   /** Trees on which every required command was green. */
@@ -111,7 +113,49 @@ export async function readBranches(request: BranchRequest): Promise<BranchFacts 
     const file = await unverifiedFile(tip, judged)
     if (file !== null) unverified.push({ ...tip, file })
   }
-  return { heads, unverified }
+  const { [stashRef]: _, ...branches } = before.heads
+  const arrived = await arrivedFrom({ ...request, lines, records }, branches, [
+    ['known', Object.values(branches)],
+    ['fetched', [...known, ...remotes]],
+  ])
+  return { heads, unverified, ...(arrived !== null && !isSilent && { arrived }) }
+}
+
+/**
+ * Where the changes since the base came from, when git brought all of them: they are those between an earlier commit of HEAD and the one of now.
+ * null for anything else, and for a branch that was moved back.
+ */
+async function arrivedFrom<From extends string>(
+  { tree, base, trees, lines, records }: Pick<Judged, 'tree' | 'base' | 'trees' | 'lines' | 'records'>,
+  heads: Readonly<Record<string, string>>,
+  sources: readonly (readonly [From, readonly string[]])[],
+): Promise<From | null> {
+  if (tree === null || base === null || tree === base) return null
+  const [head, branch = ''] = await lines('rev-parse', 'HEAD', '--symbolic-full-name', 'HEAD')
+  const [now, ...places] = [...new Set(await lines('log', '-g', `-n${maxPlaces}`, '--format=%H', 'HEAD'))]
+  if (head === undefined || head !== now) return null
+  const before = heads[shortName(branch)]
+  if (before !== undefined && (await lines('rev-list', '-n1', before, '--not', head)).length > 0) return null
+  const filesOf = async (commit: string): Promise<ReadonlyMap<string, string>> => {
+    const listed = await records('ls-tree', '-r', '-z', commit)
+    return byPath(listed.map((record) => record.replace(/^(\d+) \w+ (\w+)/, 'H $1 $2 0')))
+  }
+  const was = byPath(readManifest(trees, base) ?? [])
+  const is = byPath(readManifest(trees, tree) ?? [])
+  const changed = [...new Set([...was.keys(), ...is.keys()])].filter((path) => was.get(path) !== is.get(path))
+  const committed = await filesOf(head)
+  if (was.size * is.size === 0 || changed.some((path) => is.get(path) !== committed.get(path))) return null
+  const isBase = async (place: string): Promise<boolean> => {
+    const files = await filesOf(place)
+    return changed.every((path) => was.get(path) === files.get(path))
+  }
+  let isFound = false
+  for (const place of places) isFound ||= await isBase(place)
+  if (!isFound) return null
+  for (const [from, commits] of sources)
+    if ((await lines('rev-list', '-n1', '--ignore-missing', head, '--not', ...commits)).length === 0)
+      return from
+  return null
 }
 
 /** Dates of commits and of the logs are what the committer said. When a file of git was written is not. */
@@ -280,6 +324,13 @@ const isArrival = /^(?:checkout|reset|fetch|pull|clone|branch)\b|^$|: checkout /
 
 /** Refs with other content than the work: notes, and states of git itself. */
 const ownedByGit = /^refs\/(?:notes|replace|bisect|rewritten|prefetch|original|worktree)\//
+
+/** Of HEAD that are looked at. */
+const maxPlaces = 12
+
+function byPath(listed: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(listed.map((record) => [record.slice(record.indexOf('\t')), record]))
+}
 
 /** How this working tree last left each commit. What an amended or rebased commit had is in the commits after it. */
 function leftAs(here: readonly Move[]): ReadonlyMap<string, 'detached' | 'given up' | 'replaced'> {

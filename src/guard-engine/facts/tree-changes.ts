@@ -9,7 +9,7 @@ import { touchFile, writePrivateFileAtomic } from '../../io/private-files.ts'
 import { readFrom, sizeOf } from '../../io/read-from.ts'
 import { textInside } from '../../io/read-text-inside.ts'
 import { removeTree } from '../../io/remove-tree.ts'
-import type { DeclaredCommand, TreeChange } from '../contract.ts'
+import type { DeclaredCommand, TestInventory, TreeChange } from '../contract.ts'
 import { checkInPackage, isDivided, packageCheck, partsInPackages } from '../evidence/package-checks.ts'
 import {
   type ChangeKind,
@@ -23,12 +23,14 @@ import {
   packageOf,
   packagesChecked,
 } from '../gate/change-influence.ts'
+import { isNamed } from '../gate/names-to-remove.ts'
 import { betweenKey } from '../gate/untested-sources.ts'
 import { skipsDirectory } from '../generated-directories.ts'
 import { nestedNames } from '../tests/command-definition.ts'
+import { callsOfRemoved } from '../tests/removed-tests.ts'
 import { type AskedAround, asksAround } from '../tests/surroundings.ts'
 import { tamings } from '../tests/tamings.ts'
-import { holdsTests, isTestFile } from '../tests/test-files.ts'
+import { holdsTests, isTestFile, testHash, testLanguage } from '../tests/test-files.ts'
 
 /** Time limit of one git call in a hook: half of the shortest hook timeout, so that the fallback without git fits in the other half. */
 export const gitTimeoutMs = 4_000
@@ -47,6 +49,9 @@ export interface ChangesRequest {
   readonly commands: readonly DeclaredCommand[]
   /** Globs. Empty: every change counts. */
   readonly documentation: readonly string[]
+  /** What the user asked to remove, and the tests that later work is compared with. */
+  readonly toRemove?: readonly string[]
+  readonly tests?: TestInventory | null
 }
 
 /** The files of trees, by their fingerprints. */
@@ -73,11 +78,13 @@ export async function treeChanges(request: ChangesRequest): Promise<Readonly<Rec
     const files = differences(before, now)
     const change = await changeBetween(files, request, packages)
     // Only what the whole change did to the tests is reported.
-    const tamed = earlier === request.earlier[0] ? await tamedSources(files, request) : []
+    const tamed = earlier === first ? await tamedSources(files, request) : []
+    const obsolete = earlier === first ? await obsoleteTests(files, request) : []
     const isTidied = files.every(({ path, after }) => after === null && !base.has(path))
     found[earlier] = {
       ...change,
       ...(tamed.length > 0 && { tamed }),
+      ...(obsolete.length > 0 && { obsolete }),
       ...(isTidied && files.length > 0 && { isTidied }),
     }
   }
@@ -184,6 +191,43 @@ export async function textOf(id: string, trees: string, repository: GitRepositor
   const known = await repository.run(['cat-file', 'blob', id])
   const text = known.exitCode === 0 ? known.stdout.toString() : keptSource(trees, id)
   return text === null || text.length > maxBytes ? null : text
+}
+
+/** Test files that lost only tests of functions that the user asked to remove, and that no changed source has any more. */
+async function obsoleteTests(
+  files: readonly FileDifference[],
+  { root, trees, toRemove = [], tests }: ChangesRequest,
+): Promise<readonly string[]> {
+  const changed = files.filter(({ path, before }) => before !== null && isSource.test(path))
+  const isFew =
+    toRemove.length > 0 && changed.some(({ path }) => isTestFile(path)) && changed.length <= maxSources
+  const repository = isFew ? await openRepository(root, { timeoutMs: gitTimeoutMs }) : null
+  if (repository === null) return []
+  const texts = await Promise.all(
+    changed.map(async ({ path, before, after }) => ({
+      path,
+      old: (before === null ? null : await textOf(before, trees, repository)) ?? '',
+      text: after === null ? null : textInside(root, path, maxBytes),
+    })),
+  )
+  const sources = texts.filter(({ path }) => !isTestFile(path))
+  const isGone = (name: string): boolean =>
+    isNamed(name, toRemove) &&
+    sources.some(({ old }) => hasWord(old, name)) &&
+    !sources.some(({ text }) => text !== null && hasWord(text, name))
+  return texts.flatMap(({ path, old, text }) => {
+    const language = testLanguage(path)
+    const isCompared = language !== null && tests?.files[path]?.hash === testHash(old)
+    const calls = isCompared ? callsOfRemoved(old, text, language) : []
+    const isAsked = calls.every((each) =>
+      [...each].some((name) => isGone(name) && !hasWord(text ?? '', name)),
+    )
+    return calls.length > 0 && isAsked ? [path] : []
+  })
+}
+
+function hasWord(text: string, word: string): boolean {
+  return new RegExp(`\\b${word}\\b`).test(text)
 }
 
 /** What changed sources do to the tests that load them and did not before. */

@@ -15,7 +15,12 @@ const maxNames = 100
 
 /** `tests/test_tax.py`, `src/tax.test.ts` and `TaxTest.java` are the tests of `tax`. */
 export function isTestOf(path: string, names: readonly string[]): boolean {
-  const name = plainName(posix.basename(path).replace(/\..*/, ''))
+  return isNamed(posix.basename(path).replace(/\..*/, ''), names)
+}
+
+/** Whether the user named this function, class or file. */
+export function isNamed(word: string, names: readonly string[]): boolean {
+  const name = plainName(word)
   return name !== '' && names.includes(name)
 }
 

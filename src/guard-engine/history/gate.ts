@@ -1,6 +1,7 @@
 import { type Evidence, evidenceStatus } from '../../core/evidence.ts'
 import { isObject } from '../../core/json-fields.ts'
 import type {
+  BranchFacts,
   DeclaredCommand,
   EventEntry,
   EvidenceHistory,
@@ -53,7 +54,9 @@ function afterEvent(before: GateHistory, { event, at }: EventEntry): GateHistory
     case 'tool_before':
     case 'tool_after': {
       const limited =
-        event.kind === 'tool_before' ? withSubagent(state, event) : withCopies(withGit(state, event), event)
+        event.kind === 'tool_before'
+          ? withSubagent(state, event)
+          : withWork(withCopies(withGit(state, event), event), event)
       return limited.settled === true && mayChangeTree(event) ? { ...limited, settled: false } : limited
     }
     case 'stop':
@@ -131,6 +134,15 @@ function withCopies(state: GateHistory, { call, facts }: LedgerEvent): GateHisto
   return hasEdited === true || (facts.edited ?? []).length === 0 ? state : { ...state, hasEdited: true }
 }
 
+function withWork(state: GateHistory, { call }: LedgerEvent): GateHistory {
+  if (state.hasWorked === true || call === undefined || call.action === 'read') return state
+  const commands = call.action === 'shell' ? (call.command ?? '').split(/&&|\|\||[;|\n]/) : ['']
+  return commands.every((command) => movesOrReads.test(command)) ? state : { ...state, hasWorked: true }
+}
+
+const movesOrReads =
+  /^\s*(?:git (?:switch|checkout|pull|fetch|status|log|diff|show|branch|rev-parse|remote)(?!.*--(?:upload-pack|exec))|cd|ls|pwd|cat|head|tail|grep|wc|echo)(?: [\w\s./:@~^=*'",-]*)?$/
+
 const maxCopies = 8
 const maxCopyChars = 500
 
@@ -187,6 +199,16 @@ export function hasTicked({ ticked, baseTicked }: GateHistory): boolean {
   return ticked !== undefined && baseTicked !== undefined && ticked > baseTicked
 }
 
+/** Whether git brought all changes since the base, and not work of this session. */
+export function hasOnlyArrived(
+  { hasEdited, hasWorked, ...state }: GateHistory,
+  branches: BranchFacts | undefined,
+): boolean {
+  const { arrived } = branches ?? {}
+  if (arrived === undefined || hasEdited === true || hasTicked(state)) return false
+  return arrived === 'known' || hasWorked !== true
+}
+
 function afterNote(state: GateHistory, note: Note, entry: LedgerEntry): GateHistory {
   switch (note.kind) {
     case 'refused_stop': {
@@ -202,7 +224,7 @@ function afterNote(state: GateHistory, note: Note, entry: LedgerEntry): GateHist
     }
     case 'ended': {
       const lastEnd = { state: note.state, tree: note.tree, at: entry.at }
-      const { headsNow, usedGit: _, hasEdited: __, copies: ___, ...rest } = state
+      const { headsNow, usedGit: _, hasEdited: __, copies: ___, hasWorked: ____, ...rest } = state
       const heads = headsNow === undefined ? {} : { heads: headsNow, headsAt: entry.at }
       return note.tree === null
         ? { ...state, lastEnd, refusedFor: {} }

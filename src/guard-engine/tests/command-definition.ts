@@ -458,7 +458,19 @@ function isLook(name: string): boolean {
 /** Without such settings. A new file is named even if nothing is left: another one may have been in force. */
 function decidingConfig(text: string): string {
   const line = new RegExp(String.raw`^\s*${looks}:\s*(?:true|false|[\d_]+|(['"])[\w-]+\1),?\s*$`, 'gm')
-  return text.replaceAll(line, '').replaceAll(/\s+/g, ' ').trim()
+  const rest = text.replaceAll(line, '').replaceAll(/\s+/g, ' ').trim()
+  return plainConfig.test(rest) ? onlyLooks : rest
+}
+
+const onlyLooks = 'nothing that chooses tests'
+const plainConfig =
+  /^(?:\/\/\/ <reference types="[\w/]+" \/> )?(?:import \{ defineConfig \} from (["'])(?:vitest\/config|vite)\1;? )?(?:export default|module\.exports =) (?:defineConfig\()?\{ (?:test: \{ \},? )?\}\)?;?$/
+
+/** Whether a line of a definition is a configuration of a runner without settings that matter, where the definition before had none. */
+export function isPlainConfig(line: string, before: string): boolean {
+  const [, path = '', name = ''] = /^((vitest|jest)\.config\.\w+) /.exec(line) ?? []
+  const others = name === 'vitest' ? /^vite(?:st)?\.(?:config|workspace)/m : /^jest\.config|^package\.json /m
+  return path !== '' && !others.test(before) && fingerprint(path, onlyLooks).includes(line)
 }
 
 function scriptConfigs(name: string): readonly ConfigFile[] {

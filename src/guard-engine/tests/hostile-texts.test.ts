@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { declaredAs } from '../../../test/support/guard-story.ts'
 import { failedTests } from '../../core/test-output/count-tests.ts'
 import { findRuns } from '../evidence/find-runs.ts'
+import { callsOfRemoved } from './removed-tests.ts'
 import { asksAround, setAround } from './surroundings.ts'
 import { tamings } from './tamings.ts'
 import { testLanguage } from './test-files.ts'
@@ -38,7 +39,9 @@ test.each([
     'ATest.php',
     'a_test.cc',
   ]) {
-    expect(testLanguage(path)?.skipped.test(text)).toBeTypeOf('boolean')
+    const language = testLanguage(path)
+    expect(language?.skipped.test(text)).toBeTypeOf('boolean')
+    if (language !== null) callsOfRemoved(text, null, language)
     untestedIn(path, text)
   }
   looseIn(text)

@@ -12,11 +12,11 @@ import { provesNothing } from '../evidence/proves-nothing.ts'
 import { skipsDirectory } from '../generated-directories.ts'
 import { testsRun } from '../history/gate.ts'
 import { cmakeBuild } from './build-outputs.ts'
-import { commandDefinition, nestedNames } from './command-definition.ts'
+import { commandDefinition, isPlainConfig, nestedNames } from './command-definition.ts'
 import { type Machine, machineState } from './machine-state.ts'
 import { builtTargets } from './make-target.ts'
 import { packageStates } from './package-states.ts'
-import { type TestLanguage, testLanguage } from './test-files.ts'
+import { type TestLanguage, testHash, testLanguage } from './test-files.ts'
 import { looseIn, untestedIn } from './untested-in.ts'
 
 const maxFiles = 2_000
@@ -132,7 +132,7 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
     count(language.skipped) + ownMocks(path, code) + untestedIn(path, code) + ownFrameworks(code, isOwn)
   const loose = looseIn(code)
   return {
-    hash: sha256(read.text).slice(0, hashChars),
+    hash: testHash(read.text),
     cases,
     skipped,
     assertions: count(language.assertions),
@@ -214,7 +214,11 @@ export function weakenings(
   evidence: Pick<EvidenceHistory, 'byCommand' | 'most' | 'newTests'> = { byCommand: {} },
 ): readonly string[] {
   if (before === null || after === null) return []
-  return [...weakerFiles(before, after, evidence), ...changedDefinitions(before, after)]
+  const hasTests = Object.values(before.files).some(({ cases }) => cases > 0)
+  return [
+    ...weakerFiles(before, after, evidence),
+    ...changedDefinitions(before, after, hasTests && ranAsMany(before, after, evidence)),
+  ]
 }
 
 /** A runner itself says that as many tests ran as there were: more than any earlier run, and all that were written. */
@@ -387,7 +391,11 @@ function weaker(
   return found
 }
 
-function changedDefinitions(before: TestInventory, after: TestInventory): readonly string[] {
+function changedDefinitions(
+  before: TestInventory,
+  after: TestInventory,
+  hasRunAll: boolean,
+): readonly string[] {
   const moved = movedCommands(before, after)
   return Object.entries(before.definitions).flatMap(([command, was]) => {
     const now = Object.hasOwn(after.definitions, command) ? after.definitions[command] : undefined
@@ -396,7 +404,8 @@ function changedDefinitions(before: TestInventory, after: TestInventory): readon
       is === was ||
       moved.has(command) ||
       (was === '' && isFirst(command, is ?? '')) ||
-      isWider(was, is ?? '')
+      isWider(was, is ?? '') ||
+      isMore(was, is ?? '', hasRunAll)
     )
       return []
     const files = changedFiles(was, is ?? '')
@@ -461,6 +470,23 @@ function changedFiles(was: string, is: string): readonly string[] {
     return `${shown(name)} is ${wasThere && isThere ? 'another' : isThere ? 'new' : 'gone'}`
   })
 }
+
+/**
+ * Whether the definition only gained linters before or behind its script, and, where all tests ran, a first configuration of the runner that
+ * chooses none.
+ */
+function isMore(was: string, is: string, hasRunAll: boolean): boolean {
+  const [before, now] = [was, is].map((each) => each.split('\n'))
+  const isKept = (line: string): boolean =>
+    now?.some((each) => each === line || (/^[\w:.-]+: /.test(each) && each.endsWith(`: ${line}`))) === true
+  const fresh = now?.filter((line) => !before?.some((each) => line === each || line.endsWith(`: ${each}`)))
+  const isNew = (line: string): boolean => onlyLints.test(line) || (hasRunAll && isPlainConfig(line, was))
+  return was !== '' && before?.every(isKept) === true && fresh?.every(isNew) === true
+}
+
+/** Scripts of a package that cannot change what later commands run. */
+const onlyLints =
+  /^[\w:-]+: (?:(?:(?:npm|pnpm|yarn|bun) run [\w:-]+|tsc --noEmit|eslint(?: [\w/]+| \.| --max-warnings[= ]0)*|biome (?:check|lint)(?: [\w/]+| \.)*|prettier --check(?: [\w/]+| \.)+)(?: && |$))+$/
 
 /** Only one command of the definition changed, and it does at least as much as before: `vitest run --coverage`. */
 function isWider(was: string, is: string): boolean {

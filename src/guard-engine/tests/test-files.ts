@@ -1,3 +1,5 @@
+import { sha256 } from '../../io/sha256.ts'
+
 /** The tests of one language: which files contain them, and the syntax of cases, skips and assertions. */
 export interface TestLanguage {
   /** Matches the path relative to the root, with `/`. */
@@ -22,6 +24,11 @@ export function testLanguage(path: string): TestLanguage | null {
 }
 
 const hint = /[tT]est|[sS]pec|\.cy\.|\.e2e\.|IT\.|\.rs|\.bats/
+
+/** Identifies the text of a test file in a snapshot. */
+export function testHash(text: string): string {
+  return sha256(text).slice(0, 16)
+}
 
 /** Whether the name says that the file contains tests. */
 export function isTestFile(path: string): boolean {
