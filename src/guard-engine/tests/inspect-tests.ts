@@ -17,6 +17,7 @@ import { type Machine, machineState } from './machine-state.ts'
 import { builtTargets } from './make-target.ts'
 import { packageStates } from './package-states.ts'
 import { type TestLanguage, testLanguage } from './test-files.ts'
+import { testedNames, testsItsOwn } from './tested-names.ts'
 import { looseIn, untestedIn } from './untested-in.ts'
 
 const maxFiles = 2_000
@@ -140,9 +141,24 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
     ...(loose > 0 && { loose }),
     ...(language.ends?.test(code) === true && { ends: true }),
     ...(loadsSubject.test(code) && { loads: true }),
+    ...testedNames(path, code, (place) => helperText(root, path, place)),
     ...checksIn(code, language),
   }
 }
+
+/** The text of a module in the place of the tests that loads nothing of the project; null for any other. */
+function helperText(root: string, path: string, place: string): string | null {
+  const isPython = path.endsWith('.py')
+  const bare = join(dirname(path), isPython ? place.replace(/^\.*/, '').replaceAll('.', '/') : place)
+  const found = (isPython ? [`${bare}.py`] : [bare, `${bare}.ts`, `${bare}.js`]).find(
+    (each) => !each.startsWith('..') && isInTests.test(each),
+  )
+  const text = found === undefined ? null : textInside(root, found, maxFileBytes)
+  return text === null || (isPython ? /^\s*(?:import|from)\b/m : /['"]\.{1,2}\//).test(text) ? null : text
+}
+
+const isInTests =
+  /(?:^|\/)(?:__tests__|tests?|spec|helpers?|fixtures?|mocks?)\/|[._-](?:helpers?|mocks?)\.\w+$/
 
 /** An import in JavaScript of anything else than Node and the libraries of tests. */
 const loadsSubject =
@@ -368,6 +384,7 @@ function weaker(
   const found: string[] = []
   const isFewer = is.cases < was.cases || is.assertions < was.assertions
   if (isFewer && is.skipped <= was.skipped && isElsewhere(was, is)) return []
+  found.push(...testsItsOwn(was, is).map((what) => `${name} ${what}`))
   if (was.loads && is.cases > 0 && !is.loads) found.push(`${name} loads nothing of the project any more`)
   if (is.cases < was.cases) found.push(`${name} has ${counted(is.cases, 'test')}, before it had ${was.cases}`)
   if (is.skipped > was.skipped)
