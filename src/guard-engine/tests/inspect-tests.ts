@@ -130,7 +130,11 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
   const inverted = language.inverted === undefined ? 0 : count(language.inverted)
   const isOwn = (place: string): boolean => isEmptyModule(root, path, place)
   const skipped =
-    count(language.skipped) + ownMocks(path, code) + untestedIn(path, code) + ownFrameworks(code, isOwn)
+    count(language.skipped) +
+    ownMocks(path, code) +
+    untestedIn(path, code) +
+    ownFrameworks(code, isOwn) +
+    shadowedModules(root, path, code)
   const loose = looseIn(code)
   return {
     hash: sha256(read.text).slice(0, hashChars),
@@ -144,6 +148,24 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
     ...testedNames(path, code, (place) => helperText(root, path, place)),
     ...checksIn(code, language),
   }
+}
+
+/** Modules of the project that a Python test takes from another directory, by `sys.path`. */
+function shadowedModules(root: string, path: string, code: string): number {
+  const places = [...code.matchAll(/\bsys\.path\.insert\(\s*0,([^\n]{1,300})/g)].flatMap(([, text = '']) => {
+    const names = [...text.matchAll(/['"]([^'"\n]+)['"]/g)].map(([, name = '']) => name)
+    const place = names.filter((name) => !/^\.{0,2}$/.test(name)).join('/')
+    return place === '' || /^(?:\/|\.\.)/.test(place) ? [] : [place, join(dirname(path), place)]
+  })
+  if (places.length === 0) return 0
+  const isThere = (file: string): boolean => textInside(root, file, maxFileBytes) !== null
+  return [...code.matchAll(/^\s*(?:from|import)\s+(\w+)/gm)].filter(([, name = '']) =>
+    ['.', 'src'].some(
+      (own) =>
+        isThere(join(own, `${name}.py`)) &&
+        places.some((place) => join(place) !== own && isThere(join(place, `${name}.py`))),
+    ),
+  ).length
 }
 
 /** The text of a module in the place of the tests that loads nothing of the project; null for any other. */
