@@ -304,6 +304,9 @@ export interface TestFileFacts {
   readonly ends?: true
   /** It imports something to test; known for JavaScript only. */
   readonly loads?: true
+  /** Names that it takes from the project and uses, and functions of its own that it calls. Absent where not known. */
+  readonly taken?: readonly string[]
+  readonly own?: readonly string[]
   /** Each assertion: a mark of its shape without names, and one per value in it. Absent in a very long file. */
   readonly checks?: readonly string[]
   /** A mark per value in the whole file. */

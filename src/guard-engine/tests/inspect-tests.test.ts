@@ -267,3 +267,20 @@ test.each([
   const [before, after] = [was, is].map((rule) => look({}, { 'make test': `test: t\n\t./t\n${rule}` }))
   expect(weakenings(before ?? null, after ?? null)).toHaveLength(count)
 })
+
+test.each([
+  ["sys.path.insert(0, 'build')", 1],
+  ["sys.path.insert(0, os.path.join(os.path.dirname(__file__), '..', 'build'))", 1],
+  ["sys.path.insert(0, '.')", 0],
+  ["sys.path.insert(0, 'src')", 0],
+  ["sys.path.insert(0, 'tools')", 0],
+])('%s puts %i copies in front of the project', async (line, skipped) => {
+  await using project = await createFixture({
+    'total.py': 'def total(a, b):\n    return a - b\n',
+    'build/total.py': 'def total(a, b):\n    return a + b\n',
+    'tools/other.py': '',
+    'tests/test_total.py': `import sys\n\n${line}\n\nfrom total import total\n\n\ndef test_it():\n    assert total(1, 2) == 3\n`,
+  })
+  const { files } = await inspectTests(project.path, [])
+  expect(files['tests/test_total.py']).toMatchObject({ skipped })
+})

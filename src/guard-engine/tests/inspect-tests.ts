@@ -17,6 +17,7 @@ import { type Machine, machineState } from './machine-state.ts'
 import { builtTargets } from './make-target.ts'
 import { packageStates } from './package-states.ts'
 import { type TestLanguage, testHash, testLanguage } from './test-files.ts'
+import { testedNames, testsItsOwn } from './tested-names.ts'
 import { looseIn, untestedIn } from './untested-in.ts'
 
 const maxFiles = 2_000
@@ -129,7 +130,11 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
   const inverted = language.inverted === undefined ? 0 : count(language.inverted)
   const isOwn = (place: string): boolean => isEmptyModule(root, path, place)
   const skipped =
-    count(language.skipped) + ownMocks(path, code) + untestedIn(path, code) + ownFrameworks(code, isOwn)
+    count(language.skipped) +
+    ownMocks(path, code) +
+    untestedIn(path, code) +
+    ownFrameworks(code, isOwn) +
+    shadowedModules(root, path, code)
   const loose = looseIn(code)
   return {
     hash: testHash(read.text),
@@ -140,9 +145,42 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
     ...(loose > 0 && { loose }),
     ...(language.ends?.test(code) === true && { ends: true }),
     ...(loadsSubject.test(code) && { loads: true }),
+    ...testedNames(path, code, (place) => helperText(root, path, place)),
     ...checksIn(code, language),
   }
 }
+
+/** Modules of the project that a Python test takes from another directory, by `sys.path`. */
+function shadowedModules(root: string, path: string, code: string): number {
+  const places = [...code.matchAll(/\bsys\.path\.insert\(\s*0,([^\n]{1,300})/g)].flatMap(([, text = '']) => {
+    const names = [...text.matchAll(/['"]([^'"\n]+)['"]/g)].map(([, name = '']) => name)
+    const place = names.filter((name) => !/^\.{0,2}$/.test(name)).join('/')
+    return place === '' || /^(?:\/|\.\.)/.test(place) ? [] : [place, join(dirname(path), place)]
+  })
+  if (places.length === 0) return 0
+  const isThere = (file: string): boolean => textInside(root, file, maxFileBytes) !== null
+  return [...code.matchAll(/^\s*(?:from|import)\s+(\w+)/gm)].filter(([, name = '']) =>
+    ['.', 'src'].some(
+      (own) =>
+        isThere(join(own, `${name}.py`)) &&
+        places.some((place) => join(place) !== own && isThere(join(place, `${name}.py`))),
+    ),
+  ).length
+}
+
+/** The text of a module in the place of the tests that loads nothing of the project; null for any other. */
+function helperText(root: string, path: string, place: string): string | null {
+  const isPython = path.endsWith('.py')
+  const bare = join(dirname(path), isPython ? place.replace(/^\.*/, '').replaceAll('.', '/') : place)
+  const found = (isPython ? [`${bare}.py`] : [bare, `${bare}.ts`, `${bare}.js`]).find(
+    (each) => !each.startsWith('..') && isInTests.test(each),
+  )
+  const text = found === undefined ? null : textInside(root, found, maxFileBytes)
+  return text === null || (isPython ? /^\s*(?:import|from)\b/m : /['"]\.{1,2}\//).test(text) ? null : text
+}
+
+const isInTests =
+  /(?:^|\/)(?:__tests__|tests?|spec|helpers?|fixtures?|mocks?)\/|[._-](?:helpers?|mocks?)\.\w+$/
 
 /** An import in JavaScript of anything else than Node and the libraries of tests. */
 const loadsSubject =
@@ -372,6 +410,7 @@ function weaker(
   const found: string[] = []
   const isFewer = is.cases < was.cases || is.assertions < was.assertions
   if (isFewer && is.skipped <= was.skipped && isElsewhere(was, is)) return []
+  found.push(...testsItsOwn(was, is).map((what) => `${name} ${what}`))
   if (was.loads && is.cases > 0 && !is.loads) found.push(`${name} loads nothing of the project any more`)
   if (is.cases < was.cases) found.push(`${name} has ${counted(is.cases, 'test')}, before it had ${was.cases}`)
   if (is.skipped > was.skipped)

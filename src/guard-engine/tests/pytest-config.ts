@@ -28,7 +28,7 @@ export function pytestSettings(section: string | null): string | null {
         return words.some((word) => /^test(?:_?\*?)?$/.test(word)) ? [] : [`${key} ${words.join(' ')}`]
       case 'pythonpath':
         // What is in front hides modules of the project with the same name.
-        return words.length > 1 && /^(?:\.\/)?tests?\/?$/.test(words[0] ?? '')
+        return words.length > 1 && /^(?:\.\/)?(?:tests?|build|dist|out|target|tmp)\/?$/.test(words[0] ?? '')
           ? [`${key} ${words.join(' ')}`]
           : []
       case 'norecursedirs':

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { testLanguage } from './test-files.ts'
-import { untestedIn } from './untested-in.ts'
+import { looseIn, untestedIn } from './untested-in.ts'
 
 const python = (...lines: readonly string[]): number =>
   untestedIn('tests/test_app.py', `${lines.join('\n')}\n`)
@@ -62,4 +62,56 @@ test.each(['const url = `?q=`', 'call(`f(`)', 'x(`a`, `b,`)'])(
 
 test.each(['const old = `', 'keep(`x`, `', 'const old =\n`'])('after %s, tests are in a text', (line) => {
   expect(withoutComments(`${line}\ntest('a', () => {})\n\`\n`)).not.toContain('test')
+})
+
+test.each([
+  'Promise.resolve().then(() => assert.equal(add(1, 2), 3)).catch(() => {})',
+  'load().then((add) => {\n    expect(add(1, 2)).toBe(3)\n  }).catch(() => {})',
+  'load().then((add) => expect(add(1, 2)).toBe(3))',
+  'Promise.allSettled([(async () => assert.equal(add(1, 2), 3))()])',
+  'expect(load()).resolves.toBe(3)',
+  'assert.rejects(load(), /x/)',
+  'expect(add(1, 2)).toBe',
+  'expect(add(1, 2))',
+  'ready && expect(add(1, 2)).toBe(3)',
+  'assert.throws(() => assert.equal(add(1, 2), 3))',
+  'try { expect(add(1, 2)).toBe(3) } catch (error) { console.log(error) }',
+])('%s cannot fail', (line) => {
+  expect(looseIn(`test('a', () => {\n  ${line}\n})\n`)).toBeGreaterThan(0)
+})
+
+test.each([
+  'await expect(load()).resolves.toBe(3)',
+  'return expect(load()).resolves.toBe(3)',
+  'return load().then((add) => expect(add(1, 2)).toBe(3))',
+  'const done = load().then((add) => expect(add(1, 2)).toBe(3))\n  await done',
+  'load().then((add) => { expect(add(1, 2)).toBe(3); done() }).catch(done)',
+  'await Promise.all([\n    expect(load()).resolves.toBe(3),\n    expect(load()).resolves.toBe(4)\n  ])',
+  'expect(await load().catch(() => null)).toBe(null)',
+  'expect(add(1, 2)).toBe(3)\n  await server.close().catch(() => {})',
+  'expect(add(1, 2))\n    .toBe(3)',
+  'expect(add(1, 2)).to.be.ok',
+  'expect(add(1, 2), 3)',
+  'assert.throws(() => add())',
+  'assert.ok(a && expect)',
+])('%s can fail', (line) => {
+  expect(looseIn(`test('a', () => {\n  ${line}\n})\n`)).toBe(0)
+})
+
+test.each([
+  ['vi.spyOn(sums, "add").mockReturnValue(3)', 'expect(sums.add(1, 2)).toBe(3)'],
+  ['mock.method(sums, "add", () => 3)', 'assert.equal(sums.add(1, 2), 3)'],
+  ["vi.mock('./sums.ts', async () => ({ ...(await real()), add: () => 3 }))", 'expect(add(1, 2)).toBe(3)'],
+  ['const check = () => assert.equal(add(1, 2), 3)', ''],
+])('%s, %s: the function is not tested', (replaces, asserts) => {
+  expect(untestedIn('test/a.test.js', `${replaces}\ntest('a', () => {\n  ${asserts}\n})\n`)).toBe(1)
+})
+
+test.each([
+  ['vi.spyOn(api, "load").mockResolvedValue(3)', 'expect(await total()).toBe(3)'],
+  ['const save = vi.fn(() => 3)', 'expect(save).toHaveBeenCalled()'],
+  ["vi.mock('./api.ts', () => ({ load: () => 3 }))", 'expect(await total(load)).toBe(3)'],
+  ['const check = () => assert.equal(add(1, 2), 3)', 'check()'],
+])('%s, %s: something else is tested', (replaces, asserts) => {
+  expect(untestedIn('test/a.test.js', `${replaces}\ntest('a', async () => {\n  ${asserts}\n})\n`)).toBe(0)
 })

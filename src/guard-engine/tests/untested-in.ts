@@ -3,21 +3,38 @@
  * file itself replaced. Their number is counted with the skipped ones.
  */
 export function untestedIn(path: string, code: string): number {
-  if (/\.pyi?$/.test(path)) return replacedInPython(code)
+  if (/\.pyi?$/.test(path)) return replacedInPython(code) + neverAwaited(code)
   return /\.[cm]?[jt]sx?$/.test(path)
-    ? skippedByName(code) + skippedInside(code) + neverCalled(code) + overNothing(code)
+    ? skippedByName(code) +
+        skippedInside(code) +
+        neverCalled(code) +
+        overNothing(code) +
+        replacedInScript(code)
     : 0
 }
 
 /** Assertions that cannot fail, because they compare a value with itself, or that a test may leave out by a condition. */
 export function looseIn(code: string): number {
-  return [...code.matchAll(conditional), ...code.matchAll(withItself)].length
+  return [conditional, withItself, swallowed, notAwaited, inverted].reduce(
+    (sum, pattern) => sum + (code.match(pattern)?.length ?? 0),
+    0,
+  )
 }
 
 const conditional =
   /(?:\b(?:it|test)(?:\.\w+){0,9}\([^\n]{0,300}\{|\bdef test\w*\([^\n]{0,300}:|\bfunc(?:tion)? [tT]est\w*\([^{;]{0,300}\{|(?:\btest\]|@Test\b|\[(?:Fact|Theory|Test\w*)\b)[^{;]{0,300}\{)\s{1,200}if\b[^\n]{0,300}?\s{0,200}(?:\{\s{0,200})?return[ \t]*;?[ \t]*(?=[\n}])|^[ \t]*if\b(?![^\n]{0,300}\b(?:assert|require)\b[^\n]{0,300}\{)[^\n]{0,300}?(?:\)|:|,\s*do:)\s{0,200}(?:\{\s{0,200})?(?:await )?(?:self\.)?(?:assert|expect)(?!\w*\.fail)/gm
 const withItself =
   /\bassert\w*(?:\.\w+)?\([ \t]*([^\n,]{0,40}\([^\n]{0,80}?\)),[ \t]*\1[ \t]*\)|\bexpect\(([^\n]{0,40}\([^\n]{0,80}?\))\)\.to\w+\(\2\)|^[ \t]*assert (\S[^\n]{0,40}\([^\n]{0,80}\)) == \3[ \t]*$/gm
+
+/** In a chain or a block that drops what the assertion throws, or behind `&&`. */
+const swallowed =
+  /=>\s*(?:\{\s*)?(?:return |await )?(?:assert|expect)\b[^\n;]{0,300}?(?:;?\s*\n\s*[})\]]{1,5})?\s*\.(?:catch\(|then\((?:null|undefined),)\s*(?:async )?\(?\w*\)?\s*=>\s*(?:\{\s*\}|undefined|null|0)\s*\)(?=\s*;?\s*(?:$|\}))|\bPromise\.(?:allSettled|race|any)\([^;\n]{0,200}=>\s*(?:\{\s*)?(?:assert|expect)\b|^[ \t]*(?!(?:const|let|var|return|if|while)\b)(?=\S)(?![^\n]{0,200}=>)[^\n]{1,200}&& *(?:assert|expect)[\w.]*\(|\btry\s*\{[^}]{0,500}\b(?:assert|expect)\b[^}]{0,500}\}\s*(?:finally\s*\{\s*return\b|catch[^{}]{0,100}\{\s*console\.\w+\([^\n}]*\s*\})|\btry:[ \t]*\n[^\n]*\bassert\b[^\n]*\n\s*except\b[^\n]*:\s*(?:print|logg\w+\.\w+)\([^\n]*$(?!\n[ \t]+raise\b)/gm
+/** Statements with a promise of an assertion that nothing waits for, and assertions without a comparison. */
+const notAwaited =
+  /(?<=[;{})\w'"]\s{0,20}\n)[ \t]*(?:expect\([^\n]*\)\.(?:resolves|rejects)\.[^\n]*|assert\.(?:rejects|doesNotReject)\([^\n]*)\)[ \t]*;?[ \t]*$(?!\n\s*[.)\]])|(?<=[;{})\w'"]\s{0,20}\n)[ \t]*(?:import|[\w.]+)\([^\n]*\)\.then\((?![^\n]*\b(?:done|resolve|reject|next)\b)[^\n]*\b(?:assert|expect)\b[^\n]*\)[ \t]*;?[ \t]*$(?!\n\s*[.)\]])|^[ \t]*expect\((?:[^(),=<>!&|\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)(?:\.(?:not\.)?to[A-Z]\w*)?[ \t]*;?[ \t]*$(?!\n\s*\.)/gm
+/** It passes when the assertion fails. */
+const inverted =
+  /\b(?:throws|rejects)\(\s*(?:async )?\(\) =>\s*(?:\{\s*)?(?:assert|expect)\b|\bexpect\(\s*(?:async )?\(\) =>\s*(?:\{\s*)?(?:assert|expect)\b[^;\n]*\)\.(?:toThrow|rejects)|\braises\(AssertionError[^\n]*\):\s*\n\s*assert\b/g
 
 /** Loops over a list that the file leaves empty. */
 function overNothing(code: string): number {
@@ -62,15 +79,63 @@ function skippedInside(code: string): number {
     .length
 }
 
-/** Functions with tests in them whose name is nowhere else. */
+/** Functions with tests or assertions in them whose name is nowhere else. */
 function neverCalled(code: string): number {
+  const alone = [
+    ...code.matchAll(
+      /^[ \t]*(?:const|let|var) (\w+) = (?:async )?\([^)\n]*\) =>[ \t]*(?:\{\s*)?(?:assert|expect)\b/gm,
+    ),
+  ]
+  const unused = alone.filter(
+    ([, name]) => code.split(name ?? '').length - 1 === alone.filter(([, each]) => each === name).length,
+  ).length
   const found = code.matchAll(
     /^(?:async )?function ([\w$]+)\([^)]*\)[^\n]*\{\n([\s\S]*?)^\}|^const ([\w$]+) = (?:async )?\([^)]*\) => \{\n([\s\S]*?)^\}/gm,
   )
-  return [...found].filter(([, one, inOne, two, inTwo]) => {
+  const untested = [...found].filter(([, one, inOne, two, inTwo]) => {
     const name = one ?? two ?? ''
     return /\b(?:it|test)\(\s*['"`]/.test(inOne ?? inTwo ?? '') && code.split(name).length === 2
-  }).length
+  })
+  return unused + untested.length
+}
+
+/** Functions that a test replaces by its own, and whose result it then asserts. */
+function replacedInScript(code: string): number {
+  const [head = '', ...tests] = code.split(/\n(?=[ \t]*(?:it|test)\b)/)
+  const found = [head, ...tests].flatMap((part, at) => {
+    const names = [...part.matchAll(replacingInScript)].map((each) => each.slice(1).find(Boolean) ?? '')
+    const mocks = [
+      ...part.matchAll(/\b(?:(?:vi|jest)\.(?:mock|doMock)|mock\.module)\([\s\S]{0,600}?(?=\)\n|$)/g),
+    ]
+    const listed = mocks.flatMap(([text]) =>
+      [
+        ...text.matchAll(
+          /[{,]\s*(\w+): (?:(?:async )?(?:\([^)\n]{0,200}\)|\w+)[^=\n]{0,80}=>|(?:vi|jest|mock)\.fn\(\s*(?=\S)[^)])/g,
+        ),
+      ].map(([, name = '']) => name),
+    )
+    const scope = at === 0 ? code : part
+    return [...names, ...listed].filter((name) =>
+      new RegExp(String.raw`\b(?:assert|expect)\w*(?:\.\w+)?\(\s*(?:await )?(?:[\w.]+\.)?${name}\(`).test(
+        scope,
+      ),
+    )
+  })
+  return new Set(found).size
+}
+
+const replacingInScript =
+  /\bspyOn\(\s*[\w.]+,\s*['"](\w+)['"]\s*\)\s*\.mock(?:Implementation|Return|Resolved)|\b(?:mock\.method|stub)\(\s*[\w.]+,\s*['"](\w+)['"],\s*\S|^\w+\.(\w+) = (?:async )?(?:\([^)\n]{0,200}\) =>|function\b|\w+ =>|(?:vi|jest|mock)\.fn\()/gm
+
+/** Calls of coroutines and generators with assertions in them that nothing awaits or reads. */
+function neverAwaited(code: string): number {
+  const found = code.matchAll(
+    /^([ \t]+)(async )?def (\w+)\(\)[^\n]*:\n((?:\1[ \t]+[^\n]*\n|[ \t]*\n){1,40})\1\3\(\)[ \t]*$/gm,
+  )
+  return [...found].filter(
+    ([, , isAsync, , body = '']) =>
+      /\bassert/.test(body) && (isAsync !== undefined || /\byield\b/.test(body)),
+  ).length
 }
 
 function replacedInPython(code: string): number {

@@ -11,12 +11,15 @@ import { type Literal, literalsOf } from './literals.ts'
  * writes, in one that only reads, or somewhere in a program that also writes.
  */
 export function judgeCode(
-  code: string,
+  given: string,
   invocation: ProgramCall,
   inputs: readonly string[],
   certain: 'sure' | 'all' = 'all',
 ): void {
   const { shell, state, name } = invocation
+  const code = given
+    .replaceAll(homeInCode, (found) => (found.startsWith('$') ? '~' : "'~'"))
+    .replaceAll(slashed, '/')
   const literals = literalsOf(code)
   const text = [code, ...literals.map(({ value }) => value)].join('\n').replaceAll(harmlessWrites, '')
   const writes = writing.test(text)
@@ -24,7 +27,7 @@ export function judgeCode(
   for (const literal of literals) {
     const use = useOf(literal, code)
     if (use === 'write') {
-      const home = /expanduser|expand_path/.test(code) ? `${shell.world.home}/` : '~/'
+      const home = /expanduser|expand_path/.test(code) || code !== given ? `${shell.world.home}/` : '~/'
       const path = literal.value.replace(/^\s*\+?>{1,2}\s*/, '').replace(/^~\//, () => home)
       const removes = /(?:rmtree|\brm\w*|remove\w*|rimraf|delete\w*)\s*\(?\s*$/i.test(
         beforeOf(literal, code, 40),
@@ -54,6 +57,12 @@ export function judgeCode(
     return isPattern ? [value, ...expandGlob(charsOf(value, false), state, shell)] : [value]
   }
 }
+
+/** The home directory, as languages name it. */
+const homeInCode =
+  /\$ENV\{['"]?HOME['"]?\}(?=\/)|\b(?:os\.environ\[(['"])HOME\1\]|os\.getenv\((['"])HOME\2\)|(?:pathlib\.)?Path\.home\(\))/g
+/** `'~' / '.config'` in Python. */
+const slashed = /(?<=['"]~['"\w./ -]{0,200})(['"])\s*\/\s*['"]/g
 
 const harmlessWrites =
   /\b(?:sys\.)?(?:std(?:out|err)|STD(?:OUT|ERR))\.(?:write|flush)\w*|process\.std(?:out|err)\.write|\$std(?:out|err)\.\w+/g

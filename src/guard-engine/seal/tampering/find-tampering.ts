@@ -88,7 +88,14 @@ export function findTampering(call: ToolCall, place: AttemptPlace, depth = 0): s
 
 /** Current content of the shell scripts that a call starts. */
 function scriptsOf(attempt: TamperAttempt): readonly { readonly path: string; readonly text: string }[] {
-  return attempt.runs.flatMap((run) => {
+  const isShell = attempt.call.action.kind === 'shell'
+  const aliases = [...(isShell ? attempt.text.matchAll(gitSetting) : [])].map(
+    ([, path = '', , text = '']) => {
+      const isAlias = path.startsWith('alias.') || /\bGIT_CONFIG_KEY_\d+=['"]?alias\./.test(attempt.text)
+      return { path, text: text.startsWith('!') || !isAlias ? text.replace(/^!/, '') : `git ${text}` }
+    },
+  )
+  const scripts = attempt.runs.flatMap((run) => {
     const at = programAt(run, (name) => shells.has(name) || name === 'source' || name === '.')
     const direct = at < 0 && !run.loose && run.words[0]?.includes('/') === true
     const script = direct
@@ -101,7 +108,11 @@ function scriptsOf(attempt: TamperAttempt): readonly { readonly path: string; re
       return [{ path: nameOf(script) === '' ? path : script, text }]
     })
   })
+  return [...aliases, ...scripts]
 }
+
+/** An alias, and a value in the environment that git may run: `git -c alias.x='clean -fdx'`, `GIT_CONFIG_VALUE_0='!rm x'`. */
+const gitSetting = /\b(alias\.[\w-]+(?=[= ])|GIT_CONFIG_VALUE_\d+(?==))[= ](['"])([^'"\n]{1,1000})\2/g
 
 /** A shell or a file tool with unreadable input may do anything, including to the guard. */
 const unreadableCall: Tampering = ({ call }) => {

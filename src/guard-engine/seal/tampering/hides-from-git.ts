@@ -5,16 +5,26 @@ import { type PossibleRun, programAt, type TamperAttempt, type Tampering } from 
 export const hidesFromGit: Tampering = (attempt) => {
   const hidden = attempt.targets.writes.find(({ path }) => steersGit(path, attempt))
   if (hidden !== undefined) return `${hidden.path} decides what git sees, and the evidence depends on that`
+  const listed = removesIgnored.test(attempt.text)
+    ? lostBelow(['.'], attempt, { ignored: true, kept: [] })
+    : null
+  if (listed !== null)
+    return `${listed} is protected, and git status --ignored lists it for what removes files`
+  const isSetForced = /\bGIT_CONFIG_KEY_\d+=['"]?clean\.requireForce\b/i.test(attempt.text)
   for (const run of attempt.runs) {
     const at = programAt(run, (name) => name === 'git')
     if (at < 0) continue
     const words = withoutGlobalOptions(run.words.slice(at + 1))
-    const isForced = run.words.some((word) => /^clean\.requireForce=(?:false|no|off|0)$/i.test(word ?? ''))
+    const isForced =
+      isSetForced || run.words.some((word) => /^clean\.requireForce=(?:false|no|off|0)$/i.test(word ?? ''))
     const found = blinds(words) ?? sweeps(isForced ? [...words, '--force'] : words, attempt)
     if (found !== null) return found
   }
   return null
 }
+
+const removesIgnored =
+  /\bgit\b[^|;&\n]{0,200}\bstatus\b[^|;&\n]{0,200}\s--ignored\b[^;&\n]{0,500}\|\s*xargs\b[^|;&\n]{0,200}\s(?:rm|unlink|shred|mv)\b/
 
 function steersGit(path: string, { world, text }: TamperAttempt): boolean {
   const real = world.resolve(path).real

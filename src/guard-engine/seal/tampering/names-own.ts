@@ -53,7 +53,10 @@ function unjudgedParts(attempt: TamperAttempt): readonly OpaquePart[] {
 }
 
 function ownNamedIn(text: string, { world }: TamperAttempt): string | null {
-  const program = /^[$`].*\bgantry-hook\b/s.test(text) && !searchesHere.test(text) ? 'gantry-hook' : null
+  const program =
+    (/^[$`].*\bgantry-hook\b/s.test(text) && !searchesHere.test(text)) || /^gantry-hook[\w.]*[*?[]/.test(text)
+      ? 'gantry-hook'
+      : null
   return (
     program ??
     world.own.find((own) => {

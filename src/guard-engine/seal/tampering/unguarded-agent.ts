@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import type { GuardedAgent } from '../../../core/hook-event.ts'
 import { programPath } from '../../../shell/world.ts'
 import { nameOf, type PossibleRun, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
@@ -181,7 +182,13 @@ function renamedBy(
   if (loose || (!isShown && !/^(?:cp|ln|mv|install)$/.test(names[first] ?? ''))) return false
   const isOf = (word: string | null): boolean => word !== null && agent.names.includes(packageName(word))
   const programs = agent.names.filter((name) => programPath(name, world) !== name)
-  if (programs.length === 0 || (!isShown && isOf(words.at(-1) ?? null))) return false
+  if (!isShown && isOf(words.at(-1) ?? null)) return false
+  // A link can be made before its program is there.
+  const isPlace = (word: string): boolean =>
+    /(?:^|\/)\.?bin\/[^/]+$/.test(word) || (world.env.PATH ?? '').split(':').includes(dirname(word))
+  const targets = names[first] === 'ln' ? words.slice(first + 1, -1) : []
+  if (targets.some((word) => word !== null && isOf(word) && isPlace(word))) return true
+  if (programs.length === 0) return false
   const real = programs.map((name) => world.resolve(programPath(name, world)).real)
   const asked = new RegExp(`(?:command -v|which|type -[pP])\\s+(?:${programs.join('|')})\\b`)
   return words
