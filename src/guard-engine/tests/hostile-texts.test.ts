@@ -6,6 +6,7 @@ import { callsOfRemoved } from './removed-tests.ts'
 import { asksAround, setAround } from './surroundings.ts'
 import { tamings } from './tamings.ts'
 import { testLanguage } from './test-files.ts'
+import { testedNames } from './tested-names.ts'
 import { looseIn, untestedIn } from './untested-in.ts'
 
 const length = 200_000
@@ -28,6 +29,13 @@ test.each([
   'if cfg!(feature',
   'import ',
   'def test(',
+  `    def a():\n${'            b\n'.repeat(20)}`,
+  'import { a as b,',
+  'const a = (b) => ',
+  '{ a: vi.fn(',
+  'expect(a(b(',
+  'try {\n assert.ok(',
+  'a.then((b) => expect(b)).',
 ])('a text of %j is searched at once', (piece) => {
   const text = filled(piece)
   for (const path of [
@@ -43,6 +51,7 @@ test.each([
     expect(language?.skipped.test(text)).toBeTypeOf('boolean')
     if (language !== null) callsOfRemoved(text, null, language)
     untestedIn(path, text)
+    testedNames(path, text, () => null)
   }
   looseIn(text)
   asksAround('src/a.ts', [`readFile(HOME) ${text}`])

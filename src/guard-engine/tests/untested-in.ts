@@ -130,7 +130,7 @@ const replacingInScript =
 /** Calls of coroutines and generators with assertions in them that nothing awaits or reads. */
 function neverAwaited(code: string): number {
   const found = code.matchAll(
-    /^([ \t]+)(async )?def (\w+)\(\)[^\n]*:\n((?:\1[ \t]+[^\n]*\n|[ \t]*\n){1,40})\1\3\(\)[ \t]*$/gm,
+    /^([ \t]+)(async )?def (\w+)\(\)[^\n]*:\n((?:(?:\1[ \t][^\n]*)?\n){1,40})\1\3\(\)[ \t]*$/gm,
   )
   return [...found].filter(
     ([, , isAsync, , body = '']) =>
