@@ -18,8 +18,6 @@ export interface CliAgent<Config extends CliConfig> {
   readonly reportsCost: boolean
   /** It exits before a long output to a pipe is written. */
   readonly losesOutput?: true
-  /** Arguments that print the version. Default `--version`. */
-  readonly versionArgs?: readonly string[]
   /** Pure. The command to start, and the files it needs. */
   launch(config: Config, request: AgentRequest, place: CliPlace): CliLaunch
   createParser(): StreamParser

@@ -42,14 +42,14 @@ export async function probeCli<Config extends CliConfig>(
 }
 
 async function askVersion<Config extends CliConfig>(
-  { versionArgs = ['--version'], install }: CliAgent<Config>,
+  { install }: CliAgent<Config>,
   { base }: AgentInstance<Config>,
   path: string,
   { env, signal }: ProbeContext,
 ): Promise<{ readonly version: string | null; readonly problem: string | null }> {
-  const words = [path, ...versionArgs].join(' ')
+  const words = `${path} --version`
   const result = await exec({
-    argv: [path, ...versionArgs],
+    argv: [path, '--version'],
     cwd: base,
     env,
     timeoutMs: versionTimeoutMs,

@@ -15,8 +15,6 @@ export interface CassetteOptions {
   readonly redact: (text: string) => string
   /** Stored in `cassette.json` for people: agent, version, model and so on. */
   readonly facts: Readonly<Record<string, unknown>>
-  /** Milliseconds since the epoch; default: the system clock. */
-  readonly now?: () => number
 }
 
 /** A cassette for display: the requests and answers. */

@@ -33,7 +33,7 @@ export function openCassette(given: CassetteOptions) {
       hint: 'Set an API key, or replay with --replay strict.',
     })
   recoverCassette(dir)
-  const now = options.now ?? (() => systemClock.now().getTime())
+  const now = (): number => systemClock.now().getTime()
   const index = mode === 'record' ? null : readCassetteIndex(dir)
   if (mode === 'strict') checkReplayable(dir, index)
 
