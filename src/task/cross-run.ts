@@ -252,7 +252,7 @@ function keepsValues(before: string, after: string): boolean {
 }
 
 /** Whether tests that passed may expect other values now: the task asks for that, names the values, or changes what they call. */
-function asksForValues(task: string, before: string, after: string): boolean {
+export function asksForValues(task: string, before: string, after: string): boolean {
   if (asksForTests.test(task)) return true
   const [said, old] = [task, before].map((text) => new Set(text.match(/\w+/g)))
   const known = new Set(valuesOf(before))
@@ -267,7 +267,8 @@ function asksForValues(task: string, before: string, after: string): boolean {
     return left.has(line) || names.length === 0 ? [] : [names]
   })
   const isAbout = calls.length > 0 && calls.every((names) => names.some((name) => said?.has(name)))
-  return isAbout && !keepsBehaviour.test(task)
+  // A name such as `formatSize` asks for no formatting.
+  return isAbout && !keepsBehaviour.test(task.replaceAll(/\w*[a-z\d][A-Z]\w*|\w+_\w+|`[^`\n]*`/g, ''))
 }
 
 const keepsBehaviour =
