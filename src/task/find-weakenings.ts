@@ -47,7 +47,10 @@ export async function findWeakenings(
     // A file that lost only the tests that the task asks to delete is compared with itself.
     const kept = Object.entries(now.files).filter(([path]) => Object.hasOwn(asked, path))
     const before = { ...baseline.tests, files: { ...baseline.tests.files, ...Object.fromEntries(kept) } }
-    const gone = Object.entries(asked).map(([path, count]) => [left.has(path) ? `${path} (fewer)` : path, count])
+    const gone = Object.entries(asked).map(([path, count]) => [
+      left.has(path) ? `${path} (fewer)` : path,
+      count,
+    ])
     const runs = historyOf(known.untouched, verification, Object.fromEntries(gone))
     const found = [
       ...crossed.found,

@@ -4,6 +4,7 @@ import { makeDirectories } from '../../io/directory.ts'
 import { exec } from '../../io/exec.ts'
 import { ownUser } from '../../io/file-owner.ts'
 import { signalNumber } from '../../io/host.ts'
+import { hostPrograms } from '../bubblewrap/host-programs.ts'
 import type {
   Sandbox,
   SandboxEngine,
@@ -13,7 +14,6 @@ import type {
   SandboxStep,
   SandboxStepEnd,
 } from '../contract.ts'
-import { hostPrograms } from '../bubblewrap/host-programs.ts'
 import { certificateVariables, placeVariables, searchPath } from '../places.ts'
 import {
   labelVariable,
