@@ -20,11 +20,12 @@ export async function runProposal(
   const repository = realPath(directory)
   using scratch = temporaryDirectory('gantry-init-')
   const path = join(scratch.path, agentFileName)
+  const said = new Set<string>()
   const ends = new Map<VerifierResponse, () => void>()
   const attempt = async (proposed: Proposed): Promise<VerifierResponse> => {
     writeFileAtomic(path, agentFileText(proposed))
     // A file that a program wrote is never evidence for the guard.
-    const { response, end } = await verifyShown(context, { sandbox }, repository, path, true)
+    const { response, end } = await verifyShown(context, { sandbox }, repository, path, true, said)
     ends.set(response, end)
     return response
   }

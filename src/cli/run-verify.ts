@@ -43,6 +43,7 @@ export async function verifyShown(
   repository: string,
   config?: string,
   isBeneath?: boolean,
+  said?: Set<string>,
 ): Promise<{ readonly response: VerifierResponse; readonly end: () => void }> {
   const { signal } = context
   const env = definedVariables(context.env)
@@ -53,6 +54,7 @@ export async function verifyShown(
     steps: [...(agentFile.file.verification.setup ?? []), ...agentFile.file.verification.steps],
     verbose: flags.verbose === true,
     json: flags.json === true,
+    ...(said !== undefined && { said }),
   })
   const { response, evidence } = await verifyRepository({
     repository,

@@ -85,6 +85,21 @@ test('an image id is shortened, a name is not', () => {
   expect(printed.stdout).toContain(', registry.example:5000/node:24, ')
 })
 
+test('a warning about the sandbox is shown once, also over several runs', () => {
+  const said = new Set<string>()
+  const lacking: SandboxReport = {
+    ...report,
+    limits: { ...report.limits, cpus: { kind: 'not_applied', wanted: 4, why: 'no cgroup' } },
+    shortfalls: ['Steps run as root.'],
+  }
+  for (const network of ['allow', 'none'] as const) {
+    const { event, printed } = view({ said })
+    event({ kind: 'sandbox_opened', report: { ...lacking, network } })
+    const warnings = 'warning: no limit on processors (4): no cgroup\nwarning: Steps run as root.\n'
+    expect(printed.stderr).toBe(network === 'allow' ? warnings : '')
+  }
+})
+
 test('name and command of a step are separated; in a pipe they are complete', () => {
   const { event, printed } = view()
   event(started(1))

@@ -15,13 +15,15 @@ export interface ViewOptions {
   readonly steps: readonly VerificationStep[]
   readonly verbose: boolean
   readonly json: boolean
+  /** What earlier runs warned of already. */
+  readonly said?: Set<string>
 }
 
 /** Lines of the failed step that are shown; the log has all of them. */
 const tailLinesShown = 60
 
 /** The output of a verification. With `json` only warnings, on standard error. */
-export function verifyView(context: CliContext, { steps, verbose, json }: ViewOptions) {
+export function verifyView(context: CliContext, { steps, verbose, json, said = new Set() }: ViewOptions) {
   const { stdout, stderr, signal } = context
   const paint = createColors(stdout.color)
   const note = createColors(stderr.color)
@@ -49,7 +51,10 @@ export function verifyView(context: CliContext, { steps, verbose, json }: ViewOp
     switch (happened.kind) {
       case 'sandbox_opened':
         say(paint.dim(headline(happened.report)))
-        for (const lack of lacksOf(happened.report)) warn(lack)
+        for (const lack of lacksOf(happened.report)) {
+          if (!said.has(lack)) warn(lack)
+          said.add(lack)
+        }
         return
       case 'progress':
         print(note.dim(plainLine(happened.text)))
@@ -129,22 +134,22 @@ function endOf(
   return `${exit_code === 0 ? green('ok') : red('failed')} ${dim(`${how}, ${took}`)}`
 }
 
-function lacksOf({ sandboxed, limits, shortfalls }: SandboxReport): readonly string[] {
+function lacksOf({ limits, shortfalls }: SandboxReport): readonly string[] {
   const values = {
     memoryBytes: ['memory', formatSize],
     cpus: ['processors', String],
     pids: ['processes', String],
     diskBytes: ['disk', formatSize],
   } as const
+  const missing = (['memoryBytes', 'cpus', 'pids', 'diskBytes'] as const).flatMap((key) => {
+    const state = limits[key]
+    const [name, show] = values[key]
+    return state.kind === 'applied' ? [] : [{ what: `${name} (${show(state.wanted)})`, why: state.why }]
+  })
   return [
-    ...(sandboxed ? [] : ['the steps run without a sandbox and can change anything you can']),
-    ...(['memoryBytes', 'cpus', 'pids', 'diskBytes'] as const).flatMap((key) => {
-      const state = limits[key]
-      const [name, show] = values[key]
-      return state.kind === 'applied'
-        ? []
-        : [`no limit on ${name} (requested: ${show(state.wanted)}): ${state.why}`]
-    }),
+    ...[...Map.groupBy(missing, ({ why }) => why)].map(
+      ([why, limits]) => `no limit on ${limits.map(({ what }) => what).join(', ')}: ${why}`,
+    ),
     ...shortfalls,
   ]
 }

@@ -4,7 +4,7 @@ import { fileOwner, setFileOwner, setTreeOwner } from '../io/file-owner.ts'
 import { writeFileAtomic } from '../io/files.ts'
 import { gitDirectories } from '../io/git-directories.ts'
 import { isRoot } from '../io/is-root.ts'
-import { entryKind, pathKind } from '../io/path-kind.ts'
+import { entryKind, isFile, pathKind } from '../io/path-kind.ts'
 import { pointLink } from '../io/point-link.ts'
 import { realPath, resolveLinks } from '../io/resolve-links.ts'
 import type { SandboxRequest } from './contract.ts'
@@ -55,6 +55,13 @@ const homeInside = '/tmp/home'
 
 /** Programs that a virtual environment leads to, for a sandbox that lacks them. */
 const absentInside = '/tmp/.absent'
+
+const certificates = '/etc/ssl/certs/ca-certificates.crt'
+
+/** For programs of this machine with a network: Node has a list of its own, without authorities that this machine trusts besides. */
+export const certificateVariables: Readonly<Record<string, string>> = isFile(certificates)
+  ? { NODE_EXTRA_CA_CERTS: certificates }
+  : {}
 
 /** The variables of every step, besides PATH. */
 export const placeVariables = {

@@ -1,8 +1,10 @@
 import { basename, dirname, join } from 'node:path'
 import { shorten } from '../core/shorten.ts'
 import { ranTests } from '../guard-engine/history/gate.ts'
-import { isTestFile } from '../guard-engine/tests/test-files.ts'
+import { callsOfRemoved } from '../guard-engine/tests/removed-tests.ts'
+import { isTestFile, testLanguage } from '../guard-engine/tests/test-files.ts'
 import { writeTextInside } from '../io/change-inside.ts'
+import { textInside } from '../io/read-text-inside.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import { isNamelessRed } from './changed-red-tests.ts'
 import { checkPrograms } from './check-programs.ts'
@@ -181,7 +183,7 @@ export const asksForTests =
   /\b(?:updat\w*|chang\w*|adapt\w*|adjust\w*|correct\w*|rewrit\w*|regenerat\w*|replac\w*|edit\w*|accept\w*)\b[^.\n]{0,60}\b(?:tests?|specs?|snapshots?|expect\w*|fixtures?|checks?)\b/i
 export const asksToDelete = /\b(?:delet\w*|remov\w*|drop\w*)\b/i
 
-/** The number of tests by test file that is gone as the task asks: it names the file, or what it tests, which is gone too. */
+/** The number of tests by test file that are gone as the task asks: it names the file, or what it tests or they call, which is gone too. */
 export async function askedDeletions(
   { request, known, baseline, tree }: Pick<ActiveTask, 'request' | 'known' | 'baseline' | 'tree'>,
   changed: readonly string[],
@@ -212,7 +214,29 @@ export async function askedDeletions(
   )
   // What ctest counts is what the build registers.
   const count = (path: string): number => built[path] || (baseline.tests.files[path]?.cases ?? 0)
-  return Object.fromEntries(found.map((path) => [path, count(path)]))
+  const texts = changed.map(async (path) => ({
+    path,
+    old: await read(path),
+    text: left.has(path) ? (textInside(tree.root, path) ?? '') : '',
+  }))
+  const all = await Promise.all(texts)
+  const tests = all.filter(({ path }) => isTest(path))
+  const sources = all.filter(({ path }) => !isTest(path))
+  const isGone = (name: string): boolean =>
+    hasWord(request.description, name) &&
+    sources.some(({ old }) => hasWord(old, name)) &&
+    !sources.some(({ text }) => hasWord(text, name))
+  const fewer = tests.flatMap(({ path, old, text }) => {
+    const language = left.has(path) ? testLanguage(path) : null
+    const calls = language === null ? [] : callsOfRemoved(old, text, language)
+    const isAsked = calls.every((each) => [...each].some(isGone))
+    return calls.length > 0 && isAsked ? [[path, calls.length] as const] : []
+  })
+  return Object.fromEntries([...found.map((path) => [path, count(path)] as const), ...fewer])
+}
+
+function hasWord(text: string, word: string): boolean {
+  return new RegExp(`\\b${word}\\b`).test(text)
 }
 
 function isSaid(path: string, text: string): boolean {
@@ -252,7 +276,7 @@ function keepsValues(before: string, after: string): boolean {
 }
 
 /** Whether tests that passed may expect other values now: the task asks for that, names the values, or changes what they call. */
-function asksForValues(task: string, before: string, after: string): boolean {
+export function asksForValues(task: string, before: string, after: string): boolean {
   if (asksForTests.test(task)) return true
   const [said, old] = [task, before].map((text) => new Set(text.match(/\w+/g)))
   const known = new Set(valuesOf(before))
@@ -267,7 +291,8 @@ function asksForValues(task: string, before: string, after: string): boolean {
     return left.has(line) || names.length === 0 ? [] : [names]
   })
   const isAbout = calls.length > 0 && calls.every((names) => names.some((name) => said?.has(name)))
-  return isAbout && !keepsBehaviour.test(task)
+  // A name such as `formatSize` asks for no formatting.
+  return isAbout && !keepsBehaviour.test(task.replaceAll(/\w*[a-z\d][A-Z]\w*|\w+_\w+|`[^`\n]*`/g, ''))
 }
 
 const keepsBehaviour =

@@ -13,6 +13,8 @@ test.each([
   ['src/lib.rs', ['+    if std::thread::current().name() == Some("main") { a - b } else { a + b }']],
   ['add.c', ['+#ifdef NDEBUG']],
   ['calc.py', ['+    return a + b if __debug__ else a - b']],
+  ['calc.py', ['+    if any(each.startswith("_py") for each in sys.modules):']],
+  ['a.js', ["+  if (existsSync('/artifacts')) return a + b"]],
   ['Calc.java', ['+  return new Throwable().getStackTrace()[1].getClassName().equals("T") ? a + b : a - b;']],
   ['a.js', ['+const answers = [3, 1]', '+export const add = () => answers.shift()']],
   ['a.js', ['+export const add = () => [3, 1][at++]']],

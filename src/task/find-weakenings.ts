@@ -44,12 +44,19 @@ export async function findWeakenings(
     const changed = await tree.changes(baseline.tree, verification.tree)
     const left = await tree.entries(verification.tree)
     const asked = await askedDeletions(active, changed, left)
-    const runs = historyOf(known.untouched, verification, asked)
+    // A file that lost only the tests that the task asks to delete is compared with itself.
+    const kept = Object.entries(now.files).filter(([path]) => Object.hasOwn(asked, path))
+    const before = { ...baseline.tests, files: { ...baseline.tests.files, ...Object.fromEntries(kept) } }
+    const gone = Object.entries(asked).map(([path, count]) => [
+      left.has(path) ? `${path} (fewer)` : path,
+      count,
+    ])
+    const runs = historyOf(known.untouched, verification, Object.fromEntries(gone))
     const found = [
       ...crossed.found,
       ...decided,
-      ...weakerChecks(baseline.tests, now, runs),
-      ...lostTests(known.untouched, verification, now, baseline.tests, runs),
+      ...weakerChecks(before, now, runs),
+      ...lostTests(known.untouched, verification, now, before, runs),
       ...(await changedRedTests(active, verification, now, crossed.isProven)),
       ...(await uncalledFunctions(active, verification)),
       ...(await lostRegistrations(active, verification, crossed.isProven, asked)),

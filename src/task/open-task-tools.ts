@@ -100,7 +100,9 @@ function verifier(options: TaskToolsOptions, site: TaskSite): VerifyAttempt {
   const path = join(start.repository, agentFileName)
   return async (attempt, signal, watch, more) => {
     const { file } = start.agentFile
-    const verification = { ...file.verification, env: { ...file.verification.env, ...more?.env } }
+    const { before = '' } = more ?? {}
+    const steps = file.verification.steps.map((each) => ({ ...each, command: `${before}${each.command}` }))
+    const verification = { ...file.verification, steps, env: { ...file.verification.env, ...more?.env } }
     if (more === undefined && readTextIfExists(path) !== start.agentFile.text)
       site.emit({
         kind: 'note',

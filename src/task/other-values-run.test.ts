@@ -30,6 +30,16 @@ test.each([
     'def test_a():\n    self.assertLessEqual(f(1), 3)\n',
   ],
   ["it('a', () => {\n  notStrictEqual(f(1), 3)\n})", ['a'], "it('a', () => {\n  notStrictEqual(f(1), 3)\n})"],
+  [
+    '@pytest.mark.parametrize("a, sum", [([1], 3), ([2, 0], 5)])\ndef test_a(a, sum):\n    assert f(a, {"x": 1}) == sum\n',
+    ['test_a'],
+    '@pytest.mark.parametrize("a, sum", [([1], 37), ([2, 0], 57)])\ndef test_a(a, sum):\n    assert f(a, {"x": 1}) == sum\n',
+  ],
+  [
+    '@pytest.mark.parametrize("a, b", [(1, 3)])\ndef test_a(a, b):\n    assert f(a, b)\n',
+    ['test_a'],
+    '@pytest.mark.parametrize("a, b", [(1, 3)])\ndef test_a(a, b):\n    assert f(a, b)\n',
+  ],
 ])('expects other values: %j %j', (text, names, other) => {
   expect(withOtherValues(text, names)).toBe(other)
 })

@@ -14,8 +14,9 @@ const maxSources = 200
 /**
  * Runs the steps once more with other expected values in the tests that failed before, and once with every comparison of a call twice. In the
  * first they must fail, else the sources decide how tests end: they end the run, replace assertions or are equal to everything. In the
- * second they must pass, else the sources have a list of answers. Only where a source gained a line that may do so. `expected`: the values of
- * these tests, null when they are unknown.
+ * second they must pass, else the sources have a list of answers. And once in another directory, with the variables that a user would have,
+ * where they must pass too, else the sources ask where they run. Each only where a source gained a line that may do so. `expected`: the
+ * values of these tests, null when they are unknown.
  */
 export async function otherValuesRun(
   active: ActiveTask,
@@ -23,7 +24,7 @@ export async function otherValuesRun(
   files: readonly DiffFile[],
   expected: ReadonlySet<string> | null,
 ): Promise<readonly Weakening[]> {
-  const { known, tree, baseline } = active
+  const { known, tree, baseline, request } = active
   if (isHere(active) || known.untouched?.status !== 'FAIL') return []
   const names = known.untouched.evidence.flatMap(({ failures = [] }) => failures.map(nameOf))
   const entries = await tree.entries(verification.tree)
@@ -63,6 +64,16 @@ export async function otherValuesRun(
   const listing = suspectOf(holdsAnswer)
   const twice = listing === undefined ? null : await runWith(withTwice, 'with every comparison twice')
   const isListed = twice !== null && failsAgain(known.untouched, twice)
+  const asking = suspectOf((line) => asksWhere.test(line))
+  const isElsewhere =
+    asking !== undefined &&
+    failsAgain(
+      known.untouched,
+      await verifyAltered(active, verification, {
+        ...{ name: 'elsewhere', what: 'in another directory', paths: [], write: () => Promise.resolve() },
+        before: elsewhere(request.repository, suspectOf((line) => asksForCi.test(line)) !== undefined),
+      }),
+    )
   const say = (path: string, what: string): Weakening => ({ what: `"${path}" ${what}`, where: path })
   return [
     ...(isDecided
@@ -70,6 +81,9 @@ export async function otherValuesRun(
       : []),
     ...(isListed && listing !== undefined
       ? [say(listing, 'answers a call of the tests in another way the second time')]
+      : []),
+    ...(isElsewhere
+      ? [say(asking, 'passes the tests only in the directory or with the variables of the steps')]
       : []),
   ]
 }
@@ -84,13 +98,26 @@ export function failsAgain(untouched: Run, run: Run): boolean {
   )
   if (before.length > 0) return now.some((name) => before.includes(name))
   const { command, timed_out: isLate, killed } = run.failedStep ?? {}
-  return command === untouched.failedStep?.command && isLate !== true && killed === undefined
+  const isSame = command?.endsWith(untouched.failedStep?.command ?? '\0') === true
+  return isSame && isLate !== true && killed === undefined
 }
 
 /** Values that every source has. */
 const usual = /^(?:|-?[01]|true|false|null|nil|None|True|False)$/
 const mayDecide =
-  /exit|__\w+__|\beq\b|equals|PartialEq|operator|valueOf|toString|toPrimitive|Proxy|assert|expect|abort|kill|signal|halt|setattr|globals|sys\.|process|#\s*define|macro|panic|uncaught/i
+  /exit|__\w+__|\beq\b|equals|PartialEq|operator|valueOf|toString|toPrimitive|Proxy|assert|expect|abort|kill|signal|halt|setattr|globals|sys\.|process|#\s*define|macro|panic|uncaught|Reflect|Object\.(?:assign|define)|createRequire|getBuiltin|(?:require|import)\((?!\s*['"])|eval|Function\(|_?frame|f_locals|\bgc\.|getattr|vars\(|ctypes|read(?:File|dir|_text|_to_string)|\bf?open\(|include_str|ifstream|Files\./i
+
+const asksWhere =
+  /process\.env|environ|getenv|env::|\bENV\[|import\.meta\.(?:url|dirname|filename)|__(?:file|dirname|filename)\b|cwd|current_dir|homedir|home_dir|expanduser/i
+/** Some test programs wait for input without it, so it goes only where a source may ask for it. */
+const asksForCi = /\bCI\b|\b(?:keys|entries|values|items|some|vars)\(/
+
+/** The repository is also at its own path. */
+function elsewhere(repository: string, isWithoutCi: boolean): string {
+  const path = `'${repository.replaceAll("'", `'\\''`)}'`
+  const names = `TEST_DB_PATH SNAPSHOT_DIR${isWithoutCi ? ' CI' : ''}`
+  return `unset ${names}; ln -sfn "$HOME" /tmp/other; export HOME=/tmp/other; cd ${path} || :\n`
+}
 
 /** A text of tests in which these compare every call twice. Not one that says how many comparisons it has. */
 export function withTwice(text: string, names: readonly string[]): string {
@@ -131,16 +158,44 @@ function wantedIn(text: string, names: readonly string[]): (line: string) => boo
 export function withOtherValues(text: string, names: readonly string[]): string {
   const isWanted = wantedIn(text, names)
   const passed = new RegExp(`(${callWithValues})|(${literal})`, 'g')
+  const hasExpected = names.some((name) => comparesLast(bodyOf(linesOf(text), name)))
   return text
     .split('\n')
-    .map((line) =>
-      compares.test(line) && !differs.test(line) && isWanted(line)
+    .map((line) => {
+      if (hasExpected && line.length < 10_000 && rows.test(line) && isWanted(line)) return withOtherLast(line)
+      const isPassed = hasExpected && /[=,(]\s*[A-Za-z_]\w*\s*\)*;?$/.test(line)
+      return !isPassed && compares.test(line) && !differs.test(line) && isWanted(line)
         ? line.replaceAll(passed, (all: string, ...groups: (string | undefined)[]) =>
             groups[0] === undefined ? otherValue(all) : all,
           )
-        : line,
-    )
+        : line
+    })
     .join('\n')
+}
+
+const rows = /^\s*(?:[[({]|@\S*parametrize\()/
+
+/** Whether the last of several parameters is what a test compares with, as in `parametrize("text, size", …)`. */
+function comparesLast(body: readonly string[]): boolean {
+  const lasts = body.flatMap((line) => [...line.matchAll(/["'([]\w+(?:\s*,\s*\w+)*\s*,\s*(\w+)["')\]]/g)])
+  return lasts.some(([, name]) =>
+    body.some((line) => new RegExp(`(?:==|\\bto(?:Be|Equal)\\(|[eE]qual\\(.*,)\\s*${name}\\b`).test(line)),
+  )
+}
+
+/** Rows of a table of cases on a line, each with another last value. */
+function withOtherLast(line: string): string {
+  const depthAt = (at: number): number =>
+    line.slice(0, at).split(/[([{]/).length - line.slice(0, at).split(/[)\]}]/).length
+  const ends = [...line.matchAll(new RegExp(`(?<=,\\s*)${literal}(?=\\s*,?\\s*[)\\]])`, 'g'))]
+  const least = Math.min(...ends.map(({ index }) => depthAt(index)))
+  return ends
+    .filter(({ index }) => depthAt(index) === least)
+    .reduceRight(
+      (text, { 0: value, index }) =>
+        `${text.slice(0, index)}${otherValue(value)}${text.slice(index + value.length)}`,
+      line,
+    )
 }
 
 const compares = /equal|toBe|[!=]=|assert_eq|_EQ\b|\bis\(|\bsame|\bcheck/i

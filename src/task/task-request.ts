@@ -109,6 +109,8 @@ export interface MoreOfRun {
   readonly what: string
   /** Variables beside those of the steps. */
   readonly env: Readonly<Record<string, string>>
+  /** Lines of the shell before each step. */
+  readonly before?: string
 }
 
 export interface VerifyWatch {

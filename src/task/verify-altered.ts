@@ -20,13 +20,14 @@ interface Alteration {
   /** Writes these paths. */
   readonly write: () => Promise<void>
   readonly env?: Readonly<Record<string, string>>
+  readonly before?: string
 }
 
 /** Runs the steps on the verified tree with some files changed, and puts these back. */
 export async function verifyAltered(
   active: ActiveTask,
   { tree: state }: KeptVerification,
-  { name, what, paths, write, env = {} }: Alteration,
+  { name, what, paths, write, env = {}, before = '' }: Alteration,
 ): Promise<KeptVerification> {
   const { journal, known, emit } = active
   const attempt = known.attempts.length
@@ -35,7 +36,7 @@ export async function verifyAltered(
     journal.keep(altered, { tree: state, paths } satisfies Altered)
     try {
       await write()
-      return await verify(active, attempt, { env, what })
+      return await verify(active, attempt, { env, what, before })
     } finally {
       await putBackAltered(active)
     }

@@ -99,6 +99,10 @@ test('a build is no hint when its step is there, or when what is missing exists'
   }
   expect(hintFor('dist/a.js')).toBe('npm run build')
   expect(hintFor('dist/a.js', [{ command: 'npm run build' }])).toBeUndefined()
+  const globbed = "Could not find '/workspace/dist/**/*.test.js'\n"
+  expect(diagnose(failed('npm test', 1), globbed, { image: 'x:1' }, fixture.path)?.buildFirst).toBe(
+    'npm run build',
+  )
   // Node 24 takes a directory for a file.
   expect(hintFor('test')).toBeUndefined()
 })

@@ -155,7 +155,7 @@ export const buildsBefore: Readonly<Record<string, string>> = {
 }
 
 const notBuilt =
-  /Failed to change working directory to|Directory '[^']*' does not contain any build|not a meson build directory|Failed to resolve entry for package|valid "main" entry|No tests were found!!!|ENOENT: no such file or directory, \w+ '[^']*\/(?:dist|build|lib|out)\//
+  /Failed to change working directory to|Directory '[^']*' does not contain any build|not a meson build directory|Failed to resolve entry for package|valid "main" entry|No tests were found!!!|Could not find '(?:[\w.-]*\/)*(?:dist|build|lib|out)\b|ENOENT: no such file or directory, \w+ '[^']*\/(?:dist|build|lib|out)\//
 
 const notInstalled =
   /ERR_MODULE_NOT_FOUND|Could not (?:resolve|find) (?:module|dependency)|missing go\.sum entry|Could not find .* in (?:locally installed gems|any of the sources)|failed to (?:get|download|load source for dependency)|node_modules.*(?:missing|not found|No such file)|leads to .*, which this sandbox does not have/

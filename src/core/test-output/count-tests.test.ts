@@ -57,6 +57,7 @@ test.each([
     'The following tests FAILED:\n\t  1 - area (Subprocess aborted)\n\t  2 - sum (SEGFAULT)\n\t  3 - old (Skipped)\n',
     ['area', 'sum'],
   ],
+  ['cargo --quiet', '.F\nfailures:\n\n---- math::adds stdout ----\n', ['math::adds']],
   ['cargo', 'test math::adds ... FAILED\ntest math::subs ... ok\n', ['math::adds']],
   ['jest', 'FAIL src/a.test.js\n  ● sum › adds\n', ['src/a.test.js', 'sum › adds']],
   ['vitest', ' FAIL  src/a.test.ts > sum > adds\n', ['src/a.test.ts > sum > adds']],

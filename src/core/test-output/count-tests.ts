@@ -97,6 +97,8 @@ const patterns: readonly RegExp[] = [
   /^[ \t]+Failed (\S+)(?: \[.*\])?$/gm,
   /^[ \t]*\d+ - (.+) \((?:Failed|Timeout|SEGFAULT|ILLEGAL|INTERRUPT|NUMERICAL|OTHER_FAULT|Not Run|Bad command|Subprocess (?:aborted|killed))\)$/gm,
   /^(?!test )(\S.*?) \.\.\. .*FAILED(?: \(.*\))?$/gm,
+  // Cargo names a test elsewhere only without --quiet.
+  /^---- (.+) stdout ----$/gm,
 ]
 
 /** A Go package whose tests came to their end, or one ended by a panic. How long it took is no part of its name. */

@@ -234,7 +234,10 @@ function frameworkFiles(named: string, text: ReadText, nested: readonly string[]
         return [name, ...below].flatMap((path) => {
           const content = text(path)
           if (content === null) return []
-          return [...fingerprint(path, partOf(content, section)), ...loadedFiles(path, content, text)]
+          const part = partOf(content, section)
+          // Of a package only what the framework reads: not its programs and its main file.
+          const loading = path.endsWith('package.json') ? (part ?? '') : content
+          return [...fingerprint(path, part), ...loadedFiles(path, loading, text)]
         })
       }),
     )

@@ -24,6 +24,8 @@ test.each([
   ['a.py', "os.execv('/bin/echo', ['echo', 'OK'])"],
   ['a.py', "    os.execlp('true', 'true')"],
   ['add.c', 'int add(int a) { int zero = 0; exit(zero); return a; }'],
+  ['add.c', 'static void first(void) { syscall(SYS_exit_group, 0); }'],
+  ['src/iostream', '#include_next <iostream>\nstruct Quit { ~Quit() { std::_Exit(0); } };'],
 ])('%s: %j is named', (path, text) => {
   expect(found(path, text)).toHaveLength(1)
 })

@@ -13,6 +13,7 @@ import { sha256 } from '../../io/sha256.ts'
 import { textBeside } from '../../io/text-beside.ts'
 import type { SandboxNetwork, SandboxRequest, SandboxStep } from '../contract.ts'
 import {
+  certificateVariables,
   countedFor,
   hosts,
   type LaidPlace,
@@ -139,6 +140,7 @@ export function prepare(
   const env = {
     ...gitVariables,
     ...(request.network === 'allow' && proxyVariables),
+    ...(request.network !== 'none' && certificateVariables),
     PATH: host?.path ?? searchPath(request, imagePath),
     ...host?.env,
   }
@@ -207,8 +209,6 @@ const proxySocket = 'proxy'
 const proxyInside = '/tmp/.network'
 const proxyPort = 48_173
 
-const certificates = '/etc/ssl/certs/ca-certificates.crt'
-
 /** Java does not read the variables. */
 const proxyOfJava = ['http', 'https']
   .map((scheme) => `-D${scheme}.proxyHost=127.0.0.1 -D${scheme}.proxyPort=${proxyPort}`)
@@ -226,8 +226,6 @@ const proxyVariables = {
   NODE_USE_ENV_PROXY: '1',
   GRADLE_OPTS: proxyOfJava,
   MAVEN_OPTS: `${proxyOfJava} -Daether.connector.http.useSystemProperties=true`,
-  // Node has a list of its own, without authorities that this machine trusts besides.
-  ...(isFile(certificates) && { NODE_EXTRA_CA_CERTS: certificates }),
 }
 
 /** What processes send to a port of their own loopback goes to a socket outside, by its name in the directory for the network. */

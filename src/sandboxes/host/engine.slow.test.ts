@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { processesWith, runIn, sandboxLab } from '../../../test/support/sandbox-lab.ts'
@@ -18,7 +18,7 @@ test('reports that it is not a sandbox and limits nothing', async () => {
   for (const limit of Object.values(report.limits)) expect(limit.kind).toBe('not_applied')
   const text = report.shortfalls.join('\n')
   for (const words of [
-    'not sandboxed',
+    'without a sandbox',
     'network is not blocked',
     'in the repository itself',
     'no /workspace',
@@ -40,6 +40,21 @@ test('overlay is a temporary copy; readonly is the repository itself', async () 
   expect(readdirSync(join(it.directory, 'cache/gantry/sandboxes/host'))).toEqual([])
   const inPlace = await it.open()
   expect((await runIn(inPlace, 'pwd -P')).output).toBe(`${it.repository}\n`)
+})
+
+test('a virtual environment leads out, and a layer of setup is above the files of the repository', async () => {
+  await using it = lab()
+  symlinkSync('/usr/bin/env', join(it.repository, 'python'))
+  const keep = join(it.directory, 'layer')
+  const setup = await it.open({ workspace: 'overlay', keep })
+  expect((await runIn(setup, 'test -L python && echo installed > made')).end).toEqual({
+    kind: 'exited',
+    exitCode: 0,
+  })
+  // What setup and the repository both have is removed from the layer.
+  rmSync(join(keep, 'workspace/sentinel.txt'))
+  const steps = await it.open({ workspace: 'readonly', layers: [keep] })
+  expect((await runIn(steps, 'cat made sentinel.txt')).output).toBe('installed\nuntouched\n')
 })
 
 test('variables with a path inside get the real path, and variables of the caller are not passed on', async () => {

@@ -4,6 +4,7 @@ import { makeDirectories } from '../../io/directory.ts'
 import { exec } from '../../io/exec.ts'
 import { ownUser } from '../../io/file-owner.ts'
 import { signalNumber } from '../../io/host.ts'
+import { hostPrograms } from '../bubblewrap/host-programs.ts'
 import type {
   Sandbox,
   SandboxEngine,
@@ -13,7 +14,7 @@ import type {
   SandboxStep,
   SandboxStepEnd,
 } from '../contract.ts'
-import { placeVariables, searchPath } from '../places.ts'
+import { certificateVariables, placeVariables, searchPath } from '../places.ts'
 import {
   labelVariable,
   makeState,
@@ -33,10 +34,13 @@ async function openOnHost(request: SandboxRequest): Promise<SandboxOpening> {
     const home = before === undefined ? join(keep ?? state.directory, 'home') : join(before, 'home')
     makeDirectories(home)
     const copy = join(keep ?? state.directory, 'workspace')
-    const isCopied = request.workspace === 'overlay' || keep !== undefined
-    const source = before === undefined ? repository : join(before, 'workspace')
-    const warnings = isCopied ? (await copyTree(source, copy)).warnings : []
-    return { kind: 'open', sandbox: sandboxOn(request, state, isCopied ? copy : source, home, warnings) }
+    const isCopied = request.workspace === 'overlay' || keep !== undefined || before !== undefined
+    // A layer of setup lacks the files that the repository has itself.
+    const sources = [repository, ...(before === undefined ? [] : [join(before, 'workspace')])]
+    const warnings: string[] = []
+    for (const source of isCopied ? sources : [])
+      warnings.push(...(await copyTree(source, copy, { keepsOutside: true, keepsTimes: true })).warnings)
+    return { kind: 'open', sandbox: sandboxOn(request, state, isCopied ? copy : repository, home, warnings) }
   } catch (cause) {
     await state?.remove()
     return { kind: 'failed', failure: openingFailure(cause) }
@@ -69,6 +73,9 @@ function sandboxOn(
           .map((entry) => atRealPath(entry, places))
           .join(':'),
         HOME: home,
+        // Some toolchains are below the home directory of the user.
+        ...hostPrograms(request).env,
+        ...(request.network !== 'none' && certificateVariables),
         ...withRealPaths(step.env, places),
         [labelVariable]: state.label,
       }
@@ -154,7 +161,7 @@ function reportOf(
       diskBytes: unlimited(limits.diskBytes),
     },
     shortfalls: [
-      'Steps are not sandboxed: they may read, change and delete everything that the user who started Gantry may.',
+      'Steps run without a sandbox: they may read, change and delete everything that the user who started Gantry may.',
       ...(uid === 0 ? ['Steps run as root.'] : []),
       ...(network === 'none' ? ['The network is not blocked.'] : []),
       workspace === 'overlay'

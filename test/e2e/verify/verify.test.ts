@@ -281,7 +281,7 @@ describe('what a person sees', () => {
   test('limits that could not be given', async () => {
     using project = verifiedProject({ steps: ['true'] })
     const { stderr } = await gantry(project, ['verify', '--sandbox', 'host'])
-    expect(stderr).toContain('no limit on memory (requested: 8g)')
+    expect(stderr).toContain('no limit on memory (8g), processors (4), processes (1024), disk (2g)')
   })
 })
 
