@@ -62,6 +62,26 @@ test.each([
   setAround(`npm test${text}`, ['npm test'], asked, when)
 })
 
+test.each([
+  (at: number) => `a.b${at} = lambda: 3`,
+  (at: number) => `a${at} = 1`,
+  (at: number) => `def test_a${at}():`,
+  (at: number) => `class A${at}:\n    def test_a(self): pass`,
+  (at: number) => `const a${at} = () => assert.ok(1)`,
+  (at: number) => `a.b${at} = () => 3`,
+  (at: number) => `for (const x of l${at}) { it('a') }`,
+  (at: number) => `test('a', { skip: a${at} }, b)`,
+  (at: number) => `import a${at}`,
+])('a text with thousands of names is searched at once', (lineOf) => {
+  const text = Array.from({ length: 30_000 }, (_, at) => lineOf(at)).join('\n')
+  for (const path of ['a.test.ts', 'test_a.py']) {
+    const language = testLanguage(path)
+    expect(language?.skipped.test(text)).toBeTypeOf('boolean')
+    untestedIn(path, text)
+    testedNames(path, text, () => null)
+  }
+})
+
 test('a command that names the project many times is read at once', () => {
   const place = { root: '/a/b', directory: '/a/b', language: 'bash' as const, read: () => null, tests: [] }
   const { runs } = findRuns(`npm test ${filled('/a/b')}`, [declaredAs('npm test')], {
