@@ -73,11 +73,15 @@ const scriptImport =
 function importedInScript(code: string): readonly Imported[] {
   return [...code.matchAll(scriptImport)].flatMap(([, one, two, three, four]) => {
     const from = two ?? four ?? ''
-    return ofTests.test(from) ? [] : namesIn(one ?? three ?? '', from)
+    return isLibraryOfTests(from) ? [] : namesIn(one ?? three ?? '', from)
   })
 }
 
 /** What Node and the libraries of tests offer. A package may be the project itself. */
+export function isLibraryOfTests(module: string): boolean {
+  return ofTests.test(module)
+}
+
 const ofTests =
   /^(?:node:|@jest\/|(?:assert|fs|path|os|util|url|events|vitest|jest|mocha|chai|sinon|ava|tap|bun:test)(?:\/[\w-]+)?$)/
 
