@@ -1,6 +1,7 @@
 import { basename, dirname } from 'node:path'
 import { shorten } from '../core/shorten.ts'
 import type { TestInventory } from '../guard-engine/contract.ts'
+import { isOfTests } from '../guard-engine/tests/test-files.ts'
 import { textInside } from '../io/read-text-inside.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import type { Weakening } from './contract.ts'
@@ -36,8 +37,8 @@ export async function changedRedTests(
   if (red.length === 0 && !isNameless) return []
   const names = new Set(red.map(nameOf))
   const changes = await tree.changes(baseline.tree, verification.tree)
-  const near = changes.filter((path) => isSource(path) && besideTests.test(path))
-  const data = changes.filter((path) => testData.test(path) && !isSource(path))
+  const near = changes.filter((path) => isSource(path) && isOfTests(path))
+  const data = changes.filter((path) => (isOfTests(path) || testData.test(path)) && !isSource(path))
   const helpers = changes.filter(
     (path) => Object.hasOwn(baseline.tests.files, path) && baseline.tests.files[path]?.cases === 0,
   )
@@ -160,12 +161,8 @@ export function isNamelessRed(untouched: KeptVerification | null): boolean {
 const maxChecks = 1_000
 const fails = /[!=]=|\b(?:is not|raise|throw|assert|abort|exit|panic)\b/
 
-/** Beside tests, or named for what they expect: not part of the product. */
-const testData =
-  /(?:^|\/)(?:tests?|specs?|__tests__|__snapshots__|fixtures|testdata)\/|\.snap(?:shot)?$|(?:^|[/._-])(?:expected|golden|approved)(?:[/._-]|$)/
-
-const besideTests =
-  /(?:^|\/)(?:tests?|specs?|__tests__)\/|(?:^|\/)(?:test_[^/]*|conftest)\.py$|[._-](?:test|spec)\.\w+$/
+/** Named for what tests expect. */
+const testData = /(?:^|\/)fixtures\/|(?:^|[/._-])(?:expected|golden|approved)(?:[/._-]|$)/
 
 /** A test may get another name. */
 function withoutName(line: string): string {

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import { shorten } from '../core/shorten.ts'
 import { ranTests } from '../guard-engine/history/gate.ts'
-import { isTestFile } from '../guard-engine/tests/test-files.ts'
+import { isOfTests } from '../guard-engine/tests/test-files.ts'
 import { writeTextInside } from '../io/change-inside.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import { isNamelessRed } from './changed-red-tests.ts'
@@ -168,13 +168,6 @@ function namesIn(text: string): ReadonlySet<string> {
       .match(/[A-Za-z_]\w*/g),
   )
 }
-
-export function isOfTests(path: string): boolean {
-  return isTestFile(path) || besideTests.test(path)
-}
-
-const besideTests =
-  /(?:^|\/)(?:tests?|specs?|__tests__|__snapshots__|testdata)\/|(?:^|\/)conftest\.py$|\.snap(?:shot)?$|(?:^|\/)t\/.*\.t$/
 
 /** "Update the tests", "change the snapshot". */
 export const asksForTests =

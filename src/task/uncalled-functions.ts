@@ -1,6 +1,7 @@
+import { isOfTests } from '../guard-engine/tests/test-files.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import type { Weakening } from './contract.ts'
-import { asksForTests, asksToDelete, isOfTests } from './cross-run.ts'
+import { asksForTests, asksToDelete } from './cross-run.ts'
 import { isSource } from './editor/sample-conventions.ts'
 import { callWithValues, defines, linesOf } from './test-body.ts'
 

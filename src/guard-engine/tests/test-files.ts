@@ -36,6 +36,14 @@ export function isTestFile(path: string): boolean {
   return language !== null && (language.anywhere === undefined || /(?:^|[/_])tests?(?:[/_]|\.rs$)/.test(path))
 }
 
+/** Whether the file belongs to tests: one that contains them, a helper, what they compare with. */
+export function isOfTests(path: string): boolean {
+  return isTestFile(path) || besideTests.test(path)
+}
+
+const besideTests =
+  /(?:^|\/)(?:tests?|specs?|__tests__|__snapshots__|testdata)\/|(?:^|\/)conftest\.py$|\.snap(?:shot)?$|(?:^|\/)t\/.*\.t$/
+
 /** Whether a change of the file can be a new test. Shell scripts named for tests hold them in no form of their own. */
 export function holdsTests(path: string): boolean {
   return isTestFile(path) || /(?:^|\/)(?:(?:[^/]*[-_.])?tests?|tests?\/(?:.*\/)?[^/]+)\.(?:ba)?sh$/.test(path)
