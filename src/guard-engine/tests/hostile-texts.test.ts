@@ -1,7 +1,10 @@
+import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { declaredAs } from '../../../test/support/guard-story.ts'
 import { failedTests } from '../../core/test-output/count-tests.ts'
 import { findRuns } from '../evidence/find-runs.ts'
+import { inspectTests } from './inspect-tests.ts'
+import { decidingConftest } from './pytest-config.ts'
 import { callsOfRemoved } from './removed-tests.ts'
 import { asksAround, setAround } from './surroundings.ts'
 import { tamings } from './tamings.ts'
@@ -80,6 +83,16 @@ test.each([
     untestedIn(path, text)
     testedNames(path, text, () => null)
   }
+})
+
+test('a packed file of tests is read at once', async () => {
+  await using fixture = await createFixture({ 'a.test.js': `test('a');${filled('assert.equal(a, 1);')}` })
+  const { files } = await inspectTests(fixture.path, [])
+  expect(files['a.test.js']?.cases).toBe(1)
+})
+
+test.each(['def a(\n', 'autouse = True\n', 'a.b = c\n'])('a conftest.py of %j is read at once', (piece) => {
+  expect(decidingConftest(filled(piece))).toBeNull()
 })
 
 test('a command that names the project many times is read at once', () => {

@@ -213,18 +213,24 @@ function isEmptyModule(root: string, path: string, place: string): boolean {
 
 /** What the assertions compare, without names: tests that were renamed, moved or put into a table still compare the same values. */
 function checksIn(code: string, { assertions }: TestLanguage): Pick<TestFileFacts, 'checks' | 'values'> {
-  const checks = [...code.matchAll(assertions)].map(({ index }) => {
-    const line = code.slice(index, code.indexOf('\n', index) >>> 0).replace(/[\s;)}\]]+$/, '')
+  const found = [...code.matchAll(assertions)]
+  if (found.length > maxChecks) return {}
+  const checks = found.map(({ index }) => {
+    const [start = ''] = code.slice(index, index + maxLine).split('\n', 1)
+    const line = start.replace(/[\s;)}\]]+$/, '')
     const shape = line.replaceAll(literalOrName, (word, literal) => (literal === undefined ? '_' : word))
     return `${markOf(shape.replaceAll(/\s+/g, ''))}${valuesIn(line)}`
   })
   const values = valuesIn(code)
-  return values.length > maxValues || checks.length > maxValues / 10 ? {} : { checks, values }
+  return values.length > maxValues ? {} : { checks, values }
 }
 
 const maxValues = 8_000
+const maxChecks = 800
+/** A packed file is one line. */
+const maxLine = 300
 const literalOrName =
-  /((["'`])(?:\\.|(?!\2)[^\\\n])*\2|\b(?:\d[\w.]*|true|false|null|None|True|False|nil)\b)|[A-Za-z_$][\w$]*/g
+  /((["'`])(?:\\.|(?!\2)[^\\\n]){0,300}\2|\b(?:\d[\w.]*|true|false|null|None|True|False|nil)\b)|[A-Za-z_$][\w$]*/g
 
 function valuesIn(code: string): string {
   return [...code.matchAll(literalOrName)]
