@@ -83,7 +83,8 @@ export async function changedRedTests(
         what: `"${path}": a step failed before without the name of a test, and this file was changed${cut === undefined ? '' : `: ${shorten(cut, 80)}`}`,
         where: path,
       })
-    for (const name of names) {
+    const here = [...names].filter((name) => text.includes(name))
+    for (const name of here) {
       const body = bodyOf(before, name)
       if (body.length === 0) continue
       homeless.delete(name)
@@ -109,7 +110,7 @@ export async function changedRedTests(
     const lost = before.find((line) => isCode(line) && !isKept(line, kept, { isTable: true }))
     if (before.some(isMany) && lost !== undefined) looped.push([path, lost])
     for (const helper of helpers) {
-      const name = [...names].find((each) => bodyOf(before, each).length > 0)
+      const name = here.find((each) => bodyOf(before, each).length > 0)
       const isUsed = before.some((line) => line.includes(basename(helper).replace(/\.\w+$/, '')))
       if (name === undefined || !isUsed || helper === path) continue
       const texts = await textsOf(helper)
@@ -118,7 +119,7 @@ export async function changedRedTests(
       if (isEvaded || checks.some((line) => !isKept(line, texts.after ?? [])))
         say(helper, name, 'a check it uses was changed')
     }
-    const mayBe = [...names].filter((name) => bodyOf(before, name).length > 0 || before.some(isMany))
+    const mayBe = before.some(isMany) ? [...names] : here.filter((name) => bodyOf(before, name).length > 0)
     for (const each of data.filter((one) => paths.has(one) && mayBe.length > 0)) {
       const isSnapshot = each.startsWith(path) || /__snapshots__/.test(each)
       const texts = await textsOf(each)
