@@ -93,7 +93,7 @@ function neverCalled(code: string): number {
     /^[ \t]*(?:const|let|var) (\w+) = (?:async )?\([^)\n]*\) =>[ \t]*(?:\{\s*)?(?:assert|expect)\b/gm,
   )
   const found = code.matchAll(
-    /^(?:async )?function ([\w$]+)\([^)\n]*\)[^\n]*\{\n([\s\S]{0,10000}?)^\}|^const ([\w$]+) = (?:async )?\([^)\n]*\) => \{\n([\s\S]{0,10000}?)^\}/gm,
+    /^(?:async )?function ([\w$]+)\([^)]{0,500}\)[^\n]*\{\n([\s\S]{0,10000}?)^\}|^const ([\w$]+) = (?:async )?\([^)]{0,500}\) => \{\n([\s\S]{0,10000}?)^\}/gm,
   )
   const withTests = [...found].flatMap(([, one, inOne, two = '', inTwo = '']) =>
     /\b(?:it|test)\(\s*['"`]/.test(inOne ?? inTwo) ? [one ?? two] : [],
