@@ -1,3 +1,4 @@
+import { captures } from '../core/captures.ts'
 import { shorten } from '../core/shorten.ts'
 import { isTestFile } from '../guard-engine/tests/test-files.ts'
 import type { Weakening } from './contract.ts'
@@ -128,9 +129,7 @@ function countersIn(added: readonly string[], shown: readonly string[]): Readonl
 }
 
 function namesIn(lines: readonly string[], pattern: RegExp): readonly string[] {
-  return lines.flatMap((line) =>
-    [...line.matchAll(pattern)].map((found) => found.slice(1).find(Boolean) ?? ''),
-  )
+  return lines.flatMap((line) => captures(line, pattern))
 }
 
 const used = /\b(\w+)(?=\.(?:push|unshift|append|appendleft|add|length|size)\b|\[[^\]]{0,200}%)|\blen\((\w+)/g

@@ -1,3 +1,5 @@
+import { captures } from '../core/captures.ts'
+
 /** The lines of a test: its decorators, and those behind the one that names it, without comments. */
 export function bodyOf(lines: readonly string[], name: string): readonly string[] {
   const start = startOf(lines, name)
@@ -91,9 +93,7 @@ export function rebound(before: string, after: string, name: string): string | n
 
 /** Names that a test calls. */
 export function callsOf(body: readonly string[]): readonly string[] {
-  return body.flatMap((line) =>
-    [...line.matchAll(/(?<![.\w])([A-Za-z_]\w*)\(/g)].map(([, name = '']) => name),
-  )
+  return body.flatMap((line) => captures(line, /(?<![.\w])([A-Za-z_]\w*)\(/g))
 }
 
 /** What a value in the text of a program looks like. */
@@ -179,7 +179,7 @@ const mocks = /\b(?:jest|vi|mock)\.(?:mock|doMock|module|unstable_mockModule)\(\
 /** The parameters of a test that have a value of their own. */
 function parametersOf(lines: readonly string[], name: string): readonly string[] {
   const head = (lines[startOf(lines, name)] ?? '').replace(/^\s*(?:async\s+)?def\s+/, '')
-  return [...head.matchAll(/[(,]\s*(\w+(?:\s*:[^=,()]*)?\s*=[^>])/g)].map(([, each = '']) => each)
+  return captures(head, /[(,]\s*(\w+(?:\s*:[^=,()]*)?\s*=[^>])/g)
 }
 
 /** Where a test is named; -1 where it is not. */
@@ -211,7 +211,7 @@ function indentOf(line: string): number {
 function boundBy(line: string): readonly string[] {
   const text = line.trim()
   const [, several] = /^(?:const|let|var)\s*[{[]([^}\]]*)[}\]]\s*=/.exec(text) ?? []
-  if (several !== undefined) return [...several.matchAll(/(\w+)\s*(?=,|$|=)/g)].map(([, each = '']) => each)
+  if (several !== undefined) return captures(several, /(\w+)\s*(?=,|$|=)/g)
   const [, declared, assigned] =
     /^(?:export\s+)?(?:async\s+)?(?:(?:const|let|var|function\*?|class|def|fn|func|mod|type|macro_rules!|#\s*define)\s+(?:mut\s+)?(\w+)|(\w+)\s*(?::[^=]*)?=(?![=>]))/.exec(
       text,

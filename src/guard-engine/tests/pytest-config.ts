@@ -1,3 +1,4 @@
+import { captures } from '../../core/captures.ts'
 import { readOptions } from '../evidence/coverage/read-options.ts'
 import { runnerOptions } from '../evidence/coverage/runner-options.ts'
 
@@ -67,9 +68,8 @@ function wordsOf(value: string): readonly string[] {
 /** The whole text of a conftest.py that can leave tests out or change how they end; null for fixtures and plain set-up. */
 export function decidingConftest(text: string): string | null {
   const code = text.replaceAll(/^[ \t]*#.*$/gm, '')
-  const functions = new Set([...code.matchAll(/^def (\w+)\(/gm)].map(([, name]) => name))
-  const replaced = [...code.matchAll(/^\w+(?:\.\w+)+\s*=\s*(\w+)[ \t]*$/gm)].map(([, name]) => name)
-  const isOwn = replaced.some((name) => functions.has(name))
+  const functions = new Set(captures(code, /^def (\w+)\(/gm))
+  const isOwn = captures(code, /^\w+(?:\.\w+)+\s*=\s*(\w+)[ \t]*$/gm).some((name) => functions.has(name))
   return isOwn || deciding.test(code) || replacesByItself.test(code) ? text : null
 }
 

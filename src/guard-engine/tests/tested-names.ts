@@ -1,3 +1,4 @@
+import { captures } from '../../core/captures.ts'
 import type { TestFileFacts } from '../contract.ts'
 
 const maxNames = 60
@@ -17,7 +18,11 @@ export function testedNames(
   helper: (place: string) => string | null,
 ): Names | null {
   const isPython = /\.pyi?$/.test(path)
-  if (path.endsWith('.go')) return bounded({ taken: calledInGo(code), own: closuresInGo(code) })
+  if (path.endsWith('.go'))
+    return bounded({
+      taken: captures(code, /(?<![\w.]|func )([A-Za-z]\w*)\(/g),
+      own: captures(code, /\b(\w+) :?= func\(/g),
+    })
   if (!isPython && !/\.[cm]?[jt]sx?$/.test(path)) return null
   const rest = code.replaceAll(isPython ? pythonImport : scriptImport, '')
   const imported = isPython
@@ -39,7 +44,7 @@ export function testedNames(
       : new RegExp(String.raw`(?<!\b(?:def|function) )(?<![\w.$])${RegExp.escape(name)}\(`)
     return called.test(rest) && !used.some(({ local }) => local !== name && passesOn(body, local))
   })
-  const modules = isPython ? used.flatMap(({ local }) => calledOf(local, rest)) : []
+  const modules = isPython ? used.flatMap(({ local }) => captures(rest, callOf(local))) : []
   const elsewhere = !isPython && /['"`]\.{1,2}\/[^'"`\n]/.test(rest) ? ['*'] : []
   return bounded({
     taken: [...used.map(({ name }) => name), ...modules, ...elsewhere],
@@ -107,10 +112,8 @@ export function importedInPython(code: string): readonly Imported[] {
 }
 
 /** `add` in `sums.add(1, 2)`. */
-function calledOf(local: string, code: string): readonly string[] {
-  return [...code.matchAll(new RegExp(String.raw`(?<![\w.])${RegExp.escape(local)}\.(\w+)\(`, 'g'))].map(
-    ([, name = '']) => name,
-  )
+function callOf(local: string): RegExp {
+  return new RegExp(String.raw`(?<![\w.])${RegExp.escape(local)}\.(\w+)\(`, 'g')
 }
 
 interface Definition {
@@ -148,14 +151,6 @@ function passesOn(body: string, local: string): boolean {
     'gm',
   )
   return wordOf(local).test(body.replaceAll(alone, ''))
-}
-
-function calledInGo(code: string): readonly string[] {
-  return [...code.matchAll(/(?<![\w.]|func )([A-Za-z]\w*)\(/g)].map(([, name = '']) => name)
-}
-
-function closuresInGo(code: string): readonly string[] {
-  return [...code.matchAll(/\b(\w+) :?= func\(/g)].map(([, name = '']) => name)
 }
 
 function bounded({ taken, own }: Names): Names | null {

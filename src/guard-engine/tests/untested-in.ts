@@ -1,3 +1,4 @@
+import { captures } from '../../core/captures.ts'
 import { type Imported, importedInPython } from './tested-names.ts'
 
 /**
@@ -40,18 +41,13 @@ const inverted =
 
 /** Loops over a list that the file leaves empty. */
 function overNothing(code: string): number {
-  const loops = namesIn(
+  const loops = captures(
     code,
     /\bof ([\w$]{1,40})\)\s*(?:\{\s*)?(?:it|test)\b|\b([\w$]{1,40})\.forEach\([^\n]{0,200}\s*(?:it|test)\(/g,
   )
-  const empty = new Set(namesIn(code, /\b(?:const|let|var) ([\w$]+)(?![\w$])[^=\n]{0,200}= *\[\s*\]/g))
-  const filled = new Set(namesIn(code, /\b([\w$]+)\.(?:push|unshift|splice)\(|^[ \t]*([\w$]+) *=/gm))
+  const empty = new Set(captures(code, /\b(?:const|let|var) ([\w$]+)(?![\w$])[^=\n]{0,200}= *\[\s*\]/g))
+  const filled = new Set(captures(code, /\b([\w$]+)\.(?:push|unshift|splice)\(|^[ \t]*([\w$]+) *=/gm))
   return loops.filter((name) => empty.has(name) && !filled.has(name)).length
-}
-
-/** What a pattern captures at each place. */
-function namesIn(text: string, pattern: RegExp): readonly string[] {
-  return [...text.matchAll(pattern)].map((found) => found.slice(1).find(Boolean) ?? '')
 }
 
 /** `{ skip: slow }`, `{ skip }` or `options` in a call of a test, where the value is set to something true in the file. */
@@ -88,7 +84,7 @@ function neverCalled(code: string): number {
   const counts = new Map<string, number>()
   const add = (name: string, by: number): unknown => counts.set(name, (counts.get(name) ?? 0) + by)
   for (const [name] of code.matchAll(/[\w$]+/g)) add(name, 1)
-  const alone = namesIn(
+  const alone = captures(
     code,
     /^[ \t]*(?:const|let|var) (\w+) = (?:async )?\([^)\n]*\) =>[ \t]*(?:\{\s*)?(?:assert|expect)\b/gm,
   )
@@ -112,13 +108,13 @@ function replacedInScript(code: string): number {
   const found = [head, ...tests].flatMap((part, at) => {
     const mocks = part.match(/\b(?:(?:vi|jest)\.(?:mock|doMock)|mock\.module)\([\s\S]{0,600}?(?=\)\n|$)/g)
     const listed = mocks?.flatMap((text) =>
-      namesIn(
+      captures(
         text,
         /[{,]\s*(\w+): (?:(?:async )?(?:\([^)\n]{0,200}\)|\w+)[^=\n]{0,80}=>|(?:vi|jest|mock)\.fn\(\s*(?=\S)[^)])/g,
       ),
     )
-    const names = [...namesIn(part, replacingInScript), ...(listed ?? [])]
-    const calls = new Set(names.length === 0 ? [] : namesIn(at === 0 ? code : part, asserted))
+    const names = [...captures(part, replacingInScript), ...(listed ?? [])]
+    const calls = new Set(names.length === 0 ? [] : captures(at === 0 ? code : part, asserted))
     return names.filter((name) => calls.has(name))
   })
   return new Set(found).size
@@ -140,7 +136,7 @@ function neverAwaited(code: string): number {
 
 /** Tests of the same name, of which only the last one runs, and in classes that pytest does not collect and nothing names. */
 function neverCollected(code: string): number {
-  const tests = namesIn(code, /^(?:async )?def (test\w*)\(/gm)
+  const tests = captures(code, /^(?:async )?def (test\w*)\(/gm)
   const last = new Map([...code.matchAll(/\w+/g)].map(({ 0: word, index }) => [word, index]))
   const classes = code.matchAll(
     /^class (?!\w*(?:Test|Spec))(\w+)(?:\(\s*(?:object\s*)?\))?:((?:\n+[ \t]+[^\n]*)*)/gm,
@@ -157,9 +153,9 @@ function replacedInPython(code: string): number {
     /\n(?=[ \t]*(?:async[ \t]+)?(?:def|class)[ \t])(?<!\n[ \t]*@[^\n]*\n)|\n(?=[ \t]*@)(?<!\n[ \t]*@[^\n]*\n)/,
   )
   const taken = new Set(
-    namesIn(code, /^from \S+ import ([^\n]*)/gm).flatMap((names) => names.match(/\w+/g) ?? []),
+    captures(code, /^from \S+ import ([^\n]*)/gm).flatMap((names) => names.match(/\w+/g) ?? []),
   )
-  const loaded = new Set(namesIn(code, /^\s*(?:from|import)\s+(\w+)/gm))
+  const loaded = new Set(captures(code, /^\s*(?:from|import)\s+(\w+)/gm))
   const calls = assertedCalls(code)
   const callsOf = callsOfImports(importedInPython(code))
   return parts.flatMap((part) => {
@@ -167,11 +163,11 @@ function replacedInPython(code: string): number {
     const replaced = [...part.matchAll(replacing)].map((found) => found.slice(1).filter(Boolean))
     const asserted = isTest && replaced.length > 0 ? assertedCalls(part) : calls
     return [
-      ...namesIn(part, redefining).filter((name) => taken.has(name) && calls.has(name)),
+      ...captures(part, redefining).filter((name) => taken.has(name) && calls.has(name)),
       ...replaced.filter(([object = '', name = '']) =>
         callsOf(object, name).some((call) => asserted.has(call)),
       ),
-      ...namesIn(part, /\bsys\.modules\[\s*['"](\w+)['"]\s*\]\s*=/g).filter((name) => loaded.has(name)),
+      ...captures(part, /\bsys\.modules\[\s*['"](\w+)['"]\s*\]\s*=/g).filter((name) => loaded.has(name)),
       ...(importing.exec(part) ?? []),
       ...(part.includes('super()') ? [] : (part.match(overriding) ?? [])),
     ]
@@ -183,7 +179,7 @@ function assertedCalls(code: string): ReadonlySet<string> {
   const lines = code.match(/\bassert\w*\b[^\n]*/g)?.join('\n') ?? ''
   const ofObjects = lines.matchAll(/(?<![\w.])([\w.]+)\([^()\n]*\)\.(\w+)(?=\()/g)
   return new Set([
-    ...namesIn(lines, /(?<![\w.])([\w.]+)\(/g),
+    ...captures(lines, /(?<![\w.])([\w.]+)\(/g),
     ...[...ofObjects].map(([, object, name]) => `${object}.${name}`),
   ])
 }
