@@ -77,6 +77,22 @@ describe.each([
     expect(diff).toContain('deleted file mode')
   })
 
+  test('the diff of texts has lines that git takes as binary', async () => {
+    const { fixture, open, write } = await lab(isRepository)
+    await using _ = fixture
+    const shadow = await open()
+    const before = await shadow.take()
+    write('.gitattributes', '*.js -diff\n')
+    write('a.js', 'exit()\n')
+    write('b.c', 'exit() /* \0 */\n')
+    write('image.png', '\0')
+    const after = await shadow.take()
+    expect(await shadow.diff(before, after, 1_000_000)).not.toContain('+exit()')
+    const diff = await shadow.diff(before, after, 1_000_000, ['a.js', 'b.c'])
+    expect(diff.match(/^\+exit/gm)).toHaveLength(2)
+    expect(diff).not.toContain('image')
+  })
+
   test('it goes on where another process left it', async () => {
     const { fixture, open, write } = await lab(isRepository)
     await using _ = fixture

@@ -57,10 +57,18 @@ export async function openShadowRepository(options: ShadowOptions) {
       const names = await run(['diff-tree', '-r', '-z', '--no-renames', '--name-only', from, to])
       return names.split('\0').filter((name) => name !== '')
     },
-    /** Unified diff. A long one is reduced to head and tail. */
-    diff: async (from: string, to: string, maxBytes: number): Promise<string> => {
+    /** Unified diff. A long one is reduced to head and tail. `texts`: only of these files, even where git takes them as binary. */
+    diff: async (
+      from: string,
+      to: string,
+      maxBytes: number,
+      texts: readonly string[] = [],
+    ): Promise<string> => {
       const flags = ['-r', '-p', '--no-ext-diff', '--no-textconv', '--no-color', '--find-renames']
-      return run(['diff-tree', ...flags, from, to], { maxBytes })
+      const specs = texts.length > 0 ? ['--', ...texts.map((path) => `:(top,literal)${path}`)] : []
+      return run(['diff-tree', ...flags, ...(texts.length > 0 ? ['--text'] : []), from, to, ...specs], {
+        maxBytes,
+      })
     },
   }
 }

@@ -10,7 +10,7 @@ export interface DiskWatch extends Disposable {
 }
 
 const everyMs = 100
-/** Others free space on the same disks, so that it need not shrink while a step writes. At most 5 % of the time goes into counting for this. */
+/** Others free space on the same disks, so that it need not shrink while a step writes. At most 5% of the time goes into counting for this. */
 const countEveryMs = 1000
 const timesItsCount = 20
 

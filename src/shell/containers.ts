@@ -88,7 +88,7 @@ function here(path: string, mounts: readonly Mount[]): string | null {
 function outside(word: string, mounts: readonly Mount[]): string {
   return mounts.reduce((text, { from, to }) => {
     if (to.length < 2) return text
-    const path = to.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+    const path = RegExp.escape(to)
     return text.replaceAll(new RegExp(`(?<![\\w./-])${path}(?=/|$|[\\s'";|&)])`, 'g'), () => from)
   }, word)
 }

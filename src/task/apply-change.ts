@@ -41,18 +41,20 @@ function ownChange(store: Store, { id, state, options, task_run_id }: TaskRecord
   const proposal = task_run_id === null ? null : readProposal(store, task_run_id)
   const hasOne = state === 'SUCCESS' || state === 'WEAKENED'
   if (proposal !== null && hasOne) return proposal
-  const why = {
-    QUEUED: 'has not started yet',
-    RUNNING: 'has not ended yet',
-    NO_CHANGE: 'changed nothing',
-    other: `is ${state}: it has no verified change`,
-    here: 'worked in your tree: its change is there',
-    gone: 'is done, but its change is not in the store any longer',
-  }
-  const kind = hasOne ? (options.here === true ? 'here' : 'gone') : state in why ? state : 'other'
-  throw new GantryError('WRONG_STATE', `task ${id} ${why[kind as keyof typeof why]}`, {
+  const why = hasOne
+    ? options.here === true
+      ? 'worked in your tree: its change is there'
+      : 'is done, but its change is not in the store any longer'
+    : (unfinished[state] ?? `is ${state}: it has no verified change`)
+  throw new GantryError('WRONG_STATE', `task ${id} ${why}`, {
     hint: `See it with gantry task show ${id}`,
   })
+}
+
+const unfinished: Readonly<Partial<Record<TaskRecord['state'], string>>> = {
+  QUEUED: 'has not started yet',
+  RUNNING: 'has not ended yet',
+  NO_CHANGE: 'changed nothing',
 }
 
 /** Where the change of a task is, from its events. */

@@ -1,6 +1,7 @@
 import { basename, dirname } from 'node:path'
 import { shorten } from '../core/shorten.ts'
 import type { TestInventory } from '../guard-engine/contract.ts'
+import { isOfTests } from '../guard-engine/tests/test-files.ts'
 import { textInside } from '../io/read-text-inside.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import type { Weakening } from './contract.ts'
@@ -36,8 +37,8 @@ export async function changedRedTests(
   if (red.length === 0 && !isNameless) return []
   const names = new Set(red.map(nameOf))
   const changes = await tree.changes(baseline.tree, verification.tree)
-  const near = changes.filter((path) => isSource(path) && besideTests.test(path))
-  const data = changes.filter((path) => testData.test(path) && !isSource(path))
+  const near = changes.filter((path) => isSource(path) && isOfTests(path))
+  const data = changes.filter((path) => (isOfTests(path) || testData.test(path)) && !isSource(path))
   const helpers = changes.filter(
     (path) => Object.hasOwn(baseline.tests.files, path) && baseline.tests.files[path]?.cases === 0,
   )
@@ -82,7 +83,8 @@ export async function changedRedTests(
         what: `"${path}": a step failed before without the name of a test, and this file was changed${cut === undefined ? '' : `: ${shorten(cut, 80)}`}`,
         where: path,
       })
-    for (const name of names) {
+    const here = [...names].filter((name) => text.includes(name))
+    for (const name of here) {
       const body = bodyOf(before, name)
       if (body.length === 0) continue
       homeless.delete(name)
@@ -108,7 +110,7 @@ export async function changedRedTests(
     const lost = before.find((line) => isCode(line) && !isKept(line, kept, { isTable: true }))
     if (before.some(isMany) && lost !== undefined) looped.push([path, lost])
     for (const helper of helpers) {
-      const name = [...names].find((each) => bodyOf(before, each).length > 0)
+      const name = here.find((each) => bodyOf(before, each).length > 0)
       const isUsed = before.some((line) => line.includes(basename(helper).replace(/\.\w+$/, '')))
       if (name === undefined || !isUsed || helper === path) continue
       const texts = await textsOf(helper)
@@ -117,7 +119,7 @@ export async function changedRedTests(
       if (isEvaded || checks.some((line) => !isKept(line, texts.after ?? [])))
         say(helper, name, 'a check it uses was changed')
     }
-    const mayBe = [...names].filter((name) => bodyOf(before, name).length > 0 || before.some(isMany))
+    const mayBe = before.some(isMany) ? [...names] : here.filter((name) => bodyOf(before, name).length > 0)
     for (const each of data.filter((one) => paths.has(one) && mayBe.length > 0)) {
       const isSnapshot = each.startsWith(path) || /__snapshots__/.test(each)
       const texts = await textsOf(each)
@@ -160,12 +162,8 @@ export function isNamelessRed(untouched: KeptVerification | null): boolean {
 const maxChecks = 1_000
 const fails = /[!=]=|\b(?:is not|raise|throw|assert|abort|exit|panic)\b/
 
-/** Beside tests, or named for what they expect: not part of the product. */
-const testData =
-  /(?:^|\/)(?:tests?|specs?|__tests__|__snapshots__|fixtures|testdata)\/|\.snap(?:shot)?$|(?:^|[/._-])(?:expected|golden|approved)(?:[/._-]|$)/
-
-const besideTests =
-  /(?:^|\/)(?:tests?|specs?|__tests__)\/|(?:^|\/)(?:test_[^/]*|conftest)\.py$|[._-](?:test|spec)\.\w+$/
+/** Named for what tests expect. */
+const testData = /(?:^|\/)fixtures\/|(?:^|[/._-])(?:expected|golden|approved)(?:[/._-]|$)/
 
 /** A test may get another name. */
 function withoutName(line: string): string {

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path'
 import { shorten } from '../core/shorten.ts'
 import { ranTests } from '../guard-engine/history/gate.ts'
 import { callsOfRemoved } from '../guard-engine/tests/removed-tests.ts'
-import { isTestFile, testLanguage } from '../guard-engine/tests/test-files.ts'
+import { isOfTests, testLanguage } from '../guard-engine/tests/test-files.ts'
 import { writeTextInside } from '../io/change-inside.ts'
 import { textInside } from '../io/read-text-inside.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
@@ -170,13 +170,6 @@ function namesIn(text: string): ReadonlySet<string> {
       .match(/[A-Za-z_]\w*/g),
   )
 }
-
-export function isOfTests(path: string): boolean {
-  return isTestFile(path) || besideTests.test(path)
-}
-
-const besideTests =
-  /(?:^|\/)(?:tests?|specs?|__tests__|__snapshots__|testdata)\/|(?:^|\/)conftest\.py$|\.snap(?:shot)?$|(?:^|\/)t\/.*\.t$/
 
 /** "Update the tests", "change the snapshot". */
 export const asksForTests =

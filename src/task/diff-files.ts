@@ -9,17 +9,19 @@ export interface DiffFile {
 
 /** The files of a diff in git's format. */
 export function diffFiles(diff: string): readonly DiffFile[] {
-  return diff
-    .split(/^(?=\+\+\+ )/m)
-    .slice(1)
-    .map((text) => {
-      const [first = '', ...lines] = text.split('\n')
-      const marked = (marks: RegExp) => lines.filter((line) => marks.test(line)).map((line) => line.slice(1))
-      return {
-        path: first.replace(/^\+\+\+ (?:b\/)?/, '').trim(),
-        added: marked(/^\+/),
-        removed: marked(/^-/),
-        shown: marked(/^[ +]/),
-      }
-    })
+  return diff.split(/^diff --git .*\n/m).flatMap((text) => {
+    const all = text.split('\n')
+    // An added line may look like a heading.
+    const at = all.findIndex((line) => line.startsWith('+++ '))
+    if (at < 0) return []
+    const [first = '', ...lines] = all.slice(at)
+    const marked = (marks: RegExp) => lines.filter((line) => marks.test(line)).map((line) => line.slice(1))
+    return {
+      // In quotes when the name has one.
+      path: first.replace(/^\+\+\+ "?(?:b\/)?/, '').replace(/"?\s*$/, ''),
+      added: marked(/^\+/),
+      removed: marked(/^-/),
+      shown: marked(/^[ +]/),
+    }
+  })
 }

@@ -101,3 +101,17 @@ test.each(['a', 'a(', 'a::', 'if ', 'caller('])('a line of many %j is searched a
   found('src/a.js', [`+${line}`, `+return 3${line}`], null)
   expect(comparedCalls([line])).toEqual([])
 })
+
+test.each([
+  (at: number) => [`+let c${at} = 0`, `+c${at}++`],
+  (at: number) => [`+const l${at} = [1, 2, 3]`, `+l${at}.shift()`],
+])('a source with thousands of names is searched at once', (linesOf) => {
+  const lines = Array.from({ length: 20_000 }, (_, at) => linesOf(at)).flat()
+  expect(found('src/a.js', lines, new Set(['4']))).toBe(0)
+})
+
+test('a counter of an object and one of a class are counters', () => {
+  const lines = ['+  static int calls = 0', '+    calls += 1', '+    return calls == 1 ? 3 : 1']
+  expect(found('A.java', ['+static int calls = 0', ...lines.slice(1)], new Set(['3']))).toBe(1)
+  expect(found('a.js', ['+  this.n++', '+  return this.n.valueOf() === 1 ? 3 : 1'], new Set(['3']))).toBe(1)
+})

@@ -1,3 +1,4 @@
+import { captures } from '../core/captures.ts'
 import { shorten } from '../core/shorten.ts'
 import { isTestFile } from '../guard-engine/tests/test-files.ts'
 import type { Weakening } from './contract.ts'
@@ -82,42 +83,35 @@ function turnsIn(
     (expected === null ||
       (found.groups?.values ?? '').split(',').some((value) => expected.has(unquoted(value))))
   // A queue that is also filled, or a list that is read around and around, answers no test.
-  const isUsual = (name: string): boolean =>
-    shown.some((line) =>
-      new RegExp(
-        String.raw`\b${name}(?:\.(?:push|unshift|append|appendleft|add|length|size)\b|\[[^\]]*%)|\blen\(${name}\b`,
-      ).test(line),
-    )
-  const lists = added.flatMap((line) => {
-    const found = list.exec(line)
-    const name = found?.groups?.name ?? ''
-    return isExpected(found) && !isUsual(name) ? [name] : []
-  })
+  const usual = new Set(namesIn(shown, used))
+  const lists = new Set(
+    added.flatMap((line) => {
+      const found = list.exec(line)
+      const name = found?.groups?.name ?? ''
+      return isExpected(found) && !usual.has(name) ? [name] : []
+    }),
+  )
   const isTaken = (line: string): boolean =>
-    isExpected(listStep.exec(line)) ||
-    lists.some((name) =>
-      new RegExp(
-        String.raw`\b${name}(?:\.(?:shift|pop|next|popleft)\(|\[[^\]]*(?:\+\+|--))|\bnext\(\s*${name}\b`,
-      ).test(line),
-    )
+    isExpected(listStep.exec(line)) || namesIn([line], taken).some((name) => lists.has(name))
   const counters = countersIn(added, shown)
+  // `sums.calls` is also in `sums.calls.length`.
+  const isCounted = (text: string): boolean =>
+    [...text.matchAll(dotted)].some(([path]) =>
+      path.split('.', 10).some((_, at, parts) => counters.has(parts.slice(0, at + 1).join('.'))),
+    )
   const value = (text: string): boolean =>
     [...text.matchAll(choice)].some(([, each = '']) => expected === null || expected.has(unquoted(each)))
-  const isChosen = (text: string): boolean =>
-    value(text) && counters.some((name) => new RegExp(String.raw`(?<![\w.])${name}(?!\w)`).test(text))
   const isIndexed = (line: string): boolean =>
-    lists.some((name) => counters.some((each) => line.includes(`${name}[${each}]`)))
-  const isGenerated = added.filter((line) => /\byield\b/.test(line) && value(line)).length > 0
+    [...line.matchAll(indexed)].some(([, name = '', at = '']) => lists.has(name) && counters.has(at))
+  const isGenerated = added.some((line) => /\byield\b/.test(line) && value(line))
   return added.find((line, at) => {
-    if (isIndexed(line) || isChosen(added.slice(at, at + 2).join(' '))) return true
+    const two = added.slice(at, at + 2).join(' ')
+    if (isIndexed(line) || (value(two) && isCounted(two))) return true
     if (isGenerated && /\.next\(|\bnext\(/.test(line)) return true
     const before = added.slice(Math.max(0, at - 2), at + 1)
     const isConverted = before.some((each) => conversion.test(each)) && !/\b(?:for|while)\b/.test(line)
     return (
-      isTaken(line) ||
-      (isConverted &&
-        step.test(line) &&
-        (/=>|\breturn\b/.test(line) || counters.some((each) => line.includes(each))))
+      isTaken(line) || (isConverted && step.test(line) && (/=>|\breturn\b/.test(line) || isCounted(line)))
     )
   })
 }
@@ -129,19 +123,21 @@ const choice = new RegExp(
 )
 
 /** Names that count from call to call: those of a module or of an object. */
-function countersIn(added: readonly string[], shown: readonly string[]): readonly string[] {
-  const names = added.flatMap((line) => [...line.matchAll(counting)].map(([, one, two]) => one ?? two ?? ''))
-  return names.filter(
-    (name) =>
-      name.includes('.') ||
-      shown.some((line) =>
-        new RegExp(
-          String.raw`^(?:export\s+)?(?:let\s+|var\s+|static\s[\w\s]*)?${name}\s*(?::[^=]*)?=(?!=)`,
-        ).test(line),
-      ),
-  )
+function countersIn(added: readonly string[], shown: readonly string[]): ReadonlySet<string> {
+  const ofModule = new Set(namesIn(shown, declared))
+  return new Set(namesIn(added, counting).filter((name) => name.includes('.') || ofModule.has(name)))
 }
 
+function namesIn(lines: readonly string[], pattern: RegExp): readonly string[] {
+  return lines.flatMap((line) => captures(line, pattern))
+}
+
+const used = /\b(\w+)(?=\.(?:push|unshift|append|appendleft|add|length|size)\b|\[[^\]]{0,200}%)|\blen\((\w+)/g
+const taken = /\b(\w+)(?=\.(?:shift|pop|next|popleft)\(|\[[^\]]{0,200}(?:\+\+|--))|\bnext\(\s{0,40}(\w+)/g
+const indexed = /\b(\w+)\[((?:\w+\.)*#?\w+)\]/g
+const dotted = /(?<![\w.])(?:\w+\.)*#?\w+/g
+const declared =
+  /^(?:export\s+)?(?:let\s+|var\s+|static\s[\w\s]{0,200})?(?<![\w#])(#?\w+)\s*(?::[^=]*)?=(?!=)/g
 const counting =
   /(?<![\w.])((?:\w+\.)*#?\w+)\s*(?:\+\+|--|[+-]=\s*1\b|=\s*\1\s*[+-]\s*1\b)|(?:\+\+|--)((?:\w+\.)*#?\w+)/g
 

@@ -9,7 +9,7 @@ import type { ActiveTask, KeptVerification } from './active-task.ts'
 import { changedRedTests } from './changed-red-tests.ts'
 import type { Weakening } from './contract.ts'
 import { askedDeletions, crossRun } from './cross-run.ts'
-import { diffFiles } from './diff-files.ts'
+import { type DiffFile, diffFiles } from './diff-files.ts'
 import { dodgedTests } from './dodged-tests.ts'
 import { isSource } from './editor/sample-conventions.ts'
 import { testInventory } from './editor/test-inventory.ts'
@@ -21,6 +21,8 @@ import { uncalledFunctions } from './uncalled-functions.ts'
 
 const maxFound = 20
 const maxDiffBytes = 4 * 1024 * 1024
+/** As many fit into a command line. */
+const maxDiffPaths = 1_000
 
 /**
  * Why a green verification proves less than the same steps would have before the change: weaker tests or definitions, fewer tests by the
@@ -32,16 +34,14 @@ export async function findWeakenings(
 ): Promise<readonly Weakening[]> {
   const { journal, tree, baseline, request, known } = active
   const crossed = await crossRun(active, verification)
-  const diff = await tree.diff(baseline.tree, verification.tree, maxDiffBytes)
+  const changed = await tree.changes(baseline.tree, verification.tree)
+  const files = await changedLines(active, verification, changed)
   const isRed = known.untouched?.status === 'FAIL'
   const expected = isRed ? await expectedValues(active) : new Set<string>()
   // Once is enough: each of these runs takes as long as the steps.
-  const decided =
-    crossed.found.length > 0 ? [] : await otherValuesRun(active, verification, diffFiles(diff), expected)
+  const decided = crossed.found.length > 0 ? [] : await otherValuesRun(active, verification, files, expected)
   return journal.step(`weakenings-${known.attempts.length}`, async () => {
     const now = await testInventory(tree.root, request.steps)
-    const dodged = dodgedTests(diffFiles(diff), expected, isRed)
-    const changed = await tree.changes(baseline.tree, verification.tree)
     const left = await tree.entries(verification.tree)
     const asked = await askedDeletions(active, changed, left)
     // A file that lost only the tests that the task asks to delete is compared with itself.
@@ -60,10 +60,10 @@ export async function findWeakenings(
       ...(await changedRedTests(active, verification, now, crossed.isProven)),
       ...(await uncalledFunctions(active, verification)),
       ...(await lostRegistrations(active, verification, crossed.isProven, asked)),
-      ...tamedRuns(diff),
-      ...dodged,
-      ...readTests(diff, baseline.tests),
-      ...silencedChecks(diffFiles(diff), hasRedCheck(known.untouched)),
+      ...tamedRuns(files),
+      ...dodgedTests(files, expected, isRed),
+      ...readTests(files, baseline.tests),
+      ...silencedChecks(files, hasRedCheck(known.untouched)),
       ...rewrittenFiles(known.untouched, verification),
       ...known.unsound,
     ]
@@ -72,16 +72,31 @@ export async function findWeakenings(
   })
 }
 
+/** The changed lines of sources and tests, also of a file that an attribute of git or a NUL character makes binary. */
+async function changedLines(
+  { tree, baseline }: ActiveTask,
+  verification: KeptVerification,
+  changed: readonly string[],
+): Promise<readonly DiffFile[]> {
+  const paths = changed.filter((path) => isSource(path) || isTestFile(path))
+  const texts = paths.length > maxDiffPaths ? [] : paths
+  return paths.length === 0
+    ? []
+    : diffFiles(await tree.diff(baseline.tree, verification.tree, maxDiffBytes, texts))
+}
+
 /** Weaker test files and changed definitions of the steps. */
 export function weakerChecks(
   before: TestInventory,
   now: TestInventory,
   runs?: ReturnType<typeof historyOf>,
 ): readonly Weakening[] {
-  return weakenings(before, now, runs).map((what) => ({
-    what,
-    where: /"((?:[^"\\]|\\.)*)"/.exec(what)?.[1] ?? '',
-  }))
+  return weakenings(before, now, runs).map(ofSentence)
+}
+
+/** It names the place first, in quotes. */
+function ofSentence(what: string): Weakening {
+  return { what, where: /"((?:[^"\\]|\\.)*)"/.exec(what)?.[1] ?? '' }
 }
 
 /** What the runners counted before and now, and tests that may be gone. */
@@ -105,7 +120,6 @@ function lostTests(
 ): readonly Weakening[] {
   if (untouched === null) return []
   const { evidence } = verification
-  const fewer = fewerTests(runs, now)
   const silent = evidence.flatMap((run) => {
     const why = whySilent(run, runs.most)
     return why === null ? [] : [{ what: `${JSON.stringify(run.command)}: ${why}`, where: run.command }]
@@ -117,7 +131,7 @@ function lostTests(
     .map((path) => path.replace(/^\/workspace\//, ''))
     .filter((path) => (Object.hasOwn(before.files, path) ? (before.files[path]?.cases ?? 0) : 0) > 0)
   return [
-    ...fewer.map((what) => ({ what, where: /"((?:[^"\\]|\\.)*)"/.exec(what)?.[1] ?? '' })),
+    ...fewerTests(runs, now).map(ofSentence),
     ...silent,
     ...cut.map((path) => ({ what: `"${path}" ended before its tests ran`, where: path })),
   ]
@@ -141,9 +155,9 @@ function hasRedCheck(untouched: KeptVerification | null): boolean {
 }
 
 /** Sources that open a test, so that they may answer what it expects. */
-function readTests(diff: string, { files }: TestInventory): readonly Weakening[] {
+function readTests(changed: readonly DiffFile[], { files }: TestInventory): readonly Weakening[] {
   const tests = Object.keys(files).filter((path) => (files[path]?.cases ?? 0) > 0 && isTestFile(path))
-  return diffFiles(diff).flatMap(({ path, added }) => {
+  return changed.flatMap(({ path, added }) => {
     if (!isSource(path) || isTestFile(path)) return []
     const line = added.find(
       (each) => importsTest.test(each) || (opens.test(each) && tests.some((test) => each.includes(test))),
@@ -159,8 +173,8 @@ const importsTest =
 const opens = /\b(?:open|read\w*|load\w*|fs)\s*[(.]/i
 
 /** Lines that a source under test gained and that decide how its tests end. */
-function tamedRuns(diff: string): readonly Weakening[] {
-  return diffFiles(diff).flatMap(({ path, added, shown }) => {
+function tamedRuns(files: readonly DiffFile[]): readonly Weakening[] {
+  return files.flatMap(({ path, added, shown }) => {
     // A test may do what sources may not, but nothing to its assertions.
     const isSure = isTestFile(path)
     return tamings(path, added, shown, { isSure }).map((what) => ({ what: `"${path}" ${what}`, where: path }))

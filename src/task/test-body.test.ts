@@ -246,3 +246,14 @@ test.each([
 ])('what a test expects is read from %j', (line, values) => {
   expect([...valuesIn([line])]).toEqual(values)
 })
+
+test('a long test and a long file are compared at once', () => {
+  const body = Array.from({ length: 25_000 }, (_, at) => `if (add(${at}, 1) !== ${at}) return`)
+  expect(provesLess(body, [...body, 'done()'])).toBe(false)
+  const text = `${body.map((_, at) => `const a${at} = 1`).join('\n')}\ntest('adds', () => {\n${body.join('\n')}\n})\n`
+  expect(rebound(text, `${text}\n`, 'adds')).toBeNull()
+})
+
+test.each(['"\\', 'a.b.', "'"])('a line of many %j is searched at once', (piece) => {
+  expect(valuesIn([piece.repeat(60_000)]).size).toBeLessThan(3)
+})

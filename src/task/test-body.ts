@@ -1,3 +1,5 @@
+import { captures } from '../core/captures.ts'
+
 /** The lines of a test: its decorators, and those behind the one that names it, without comments. */
 export function bodyOf(lines: readonly string[], name: string): readonly string[] {
   const start = startOf(lines, name)
@@ -33,10 +35,26 @@ const evades =
 export function isKept(line: string, lines: readonly string[], { isTable = false } = {}): boolean {
   if (!/\w/.test(line)) return true
   const is = bare(line)
-  const start = is.startsWith('@') || (isTable && /[\]}]\)?$/.test(is)) ? is.replace(/[\])]+$/, '') : null
-  const grows = (each: string): boolean =>
-    start !== null && each.startsWith(start) && !/^[\w.]/.test(each.slice(start.length))
-  return lines.map(bare).some((each) => each === is || grows(each))
+  const counts = countsOf(lines)
+  if (counts.has(is)) return true
+  if (!is.startsWith('@') && !(isTable && /[\]}]\)?$/.test(is))) return false
+  const start = is.replace(/[\])]+$/, '')
+  return [...counts.keys()].some((each) => each.startsWith(start) && !/^[\w.]/.test(each.slice(start.length)))
+}
+
+/** How often a line is there, without its layout. Known for each list of lines, because every line of a file asks for it. */
+function countsOf(lines: readonly string[]): ReadonlyMap<string, number> {
+  const known = bareLines.get(lines) ?? countEach(lines.map(bare))
+  bareLines.set(lines, known)
+  return known
+}
+
+const bareLines = new WeakMap<readonly string[], ReadonlyMap<string, number>>()
+
+function countEach(words: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return counts
 }
 
 /**
@@ -62,27 +80,24 @@ export function rebound(before: string, after: string, name: string): string | n
   const inside = new Set([...bodyOf(linesOf(after), name), ...parametersOf(is.lines, name)].flatMap(boundBy))
   const shadow = words.find((word) => !local.has(word) && inside.has(word))
   if (shadow !== undefined) return shadow
-  const count = (lines: readonly string[], word: string): number =>
-    lines.filter((line) => boundBy(line).includes(word)).length
-  const mocked = is.lines
-    .filter((line) => !was.lines.includes(line))
-    .flatMap((line) => mocks.exec(line)?.[1] ?? [])
+  const [bound, binds] = [was, is].map(({ around }) => countEach(around.flatMap(boundBy)))
+  const old = new Set(was.lines)
+  const imported = importsOf(linesOf(before))
+  const mocked = is.lines.filter((line) => !old.has(line)).flatMap((line) => mocks.exec(line)?.[1] ?? [])
   return (
-    [...own].find((word) => !local.has(word) && count(is.around, word) > count(was.around, word)) ??
-    mocked.find((path) => importsOf(linesOf(before)).includes(path)) ??
+    [...own].find((word) => !local.has(word) && (binds?.get(word) ?? 0) > (bound?.get(word) ?? 0)) ??
+    mocked.find((path) => imported.includes(path)) ??
     null
   )
 }
 
 /** Names that a test calls. */
 export function callsOf(body: readonly string[]): readonly string[] {
-  return body.flatMap((line) =>
-    [...line.matchAll(/(?<![.\w])([A-Za-z_]\w*)\(/g)].map(([, name = '']) => name),
-  )
+  return body.flatMap((line) => captures(line, /(?<![.\w])([A-Za-z_]\w*)\(/g))
 }
 
 /** What a value in the text of a program looks like. */
-export const literal = String.raw`(?:[-+]?\d[\w.]*|true|false|null|None|True|False|nil|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")`
+export const literal = String.raw`(?:[-+]?\d[\w.]*|true|false|null|None|True|False|nil|'(?:[^'\\]|\\.){0,300}'|"(?:[^"\\]|\\.){0,300}")`
 const call = String.raw`\b([A-Za-z_]\w*)\(\s*${literal}(?:\s*,\s*${literal})*\s*\)`
 const comparison = new RegExp(
   String.raw`(?:\b(\w+)\s*\(\s*(?:[\w$]+(?:::|\.|->))*)?${call}(?:\)?\s*[!=]==?|\s*,)\s*${literal}|(?:assert|expect|equal|same|check)\w{0,40}\(\s*${literal}\s*,\s*(?:[\w$]+(?:::|\.|->))*${call}`,
@@ -113,7 +128,7 @@ export function defines(lines: readonly string[], name: string): boolean {
 }
 
 /** A call that a test passes values to. */
-export const callWithValues = String.raw`(?<!\)\s*[.](?:\w+[.])*)${call}`
+export const callWithValues = String.raw`(?<!\)\s*[.](?:\w{1,100}[.]){0,20})${call}`
 
 /** The values with which a test compares, without those that it passes to what it tests: `3` of `assert.equal(add(1, 2), 3)`. */
 export function valuesIn(lines: readonly string[]): ReadonlySet<string> {
@@ -146,14 +161,11 @@ export function replaces(line: string, names: readonly string[], isNear = true):
 
 /** Whether a line that a test or its helper gained can end it early. */
 export function mayEvade(before: readonly string[], now: readonly string[]): boolean {
-  const isAgain = (line: string): boolean => countOf(line, now) > countOf(line, before)
+  const [had, has] = [countsOf(before), countsOf(now)]
+  const isAgain = (line: string): boolean => (has.get(bare(line)) ?? 0) > (had.get(bare(line)) ?? 0)
   return now.some(
     (line) => evades.test(line) && !failing.test(line) && (!isKept(line, before) || isAgain(line)),
   )
-}
-
-function countOf(line: string, lines: readonly string[]): number {
-  return lines.filter((each) => bare(each) === bare(line)).length
 }
 
 /** A comparison that fails: `if (add(2, 2) != 4) return 1;` */
@@ -167,7 +179,7 @@ const mocks = /\b(?:jest|vi|mock)\.(?:mock|doMock|module|unstable_mockModule)\(\
 /** The parameters of a test that have a value of their own. */
 function parametersOf(lines: readonly string[], name: string): readonly string[] {
   const head = (lines[startOf(lines, name)] ?? '').replace(/^\s*(?:async\s+)?def\s+/, '')
-  return [...head.matchAll(/[(,]\s*(\w+(?:\s*:[^=,()]*)?\s*=[^>])/g)].map(([, each = '']) => each)
+  return captures(head, /[(,]\s*(\w+(?:\s*:[^=,()]*)?\s*=[^>])/g)
 }
 
 /** Where a test is named; -1 where it is not. */
@@ -199,7 +211,7 @@ function indentOf(line: string): number {
 function boundBy(line: string): readonly string[] {
   const text = line.trim()
   const [, several] = /^(?:const|let|var)\s*[{[]([^}\]]*)[}\]]\s*=/.exec(text) ?? []
-  if (several !== undefined) return [...several.matchAll(/(\w+)\s*(?=,|$|=)/g)].map(([, each = '']) => each)
+  if (several !== undefined) return captures(several, /(\w+)\s*(?=,|$|=)/g)
   const [, declared, assigned] =
     /^(?:export\s+)?(?:async\s+)?(?:(?:const|let|var|function\*?|class|def|fn|func|mod|type|macro_rules!|#\s*define)\s+(?:mut\s+)?(\w+)|(\w+)\s*(?::[^=]*)?=(?![=>]))/.exec(
       text,

@@ -1,6 +1,8 @@
+import { captures } from '../core/captures.ts'
+import { isOfTests } from '../guard-engine/tests/test-files.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import type { Weakening } from './contract.ts'
-import { asksForTests, asksToDelete, isOfTests } from './cross-run.ts'
+import { asksForTests, asksToDelete } from './cross-run.ts'
 import { isSource } from './editor/sample-conventions.ts'
 import { callWithValues, defines, linesOf } from './test-body.ts'
 
@@ -26,7 +28,7 @@ export async function uncalledFunctions(
   const calls = new RegExp(callWithValues, 'g')
   const lost = changed.filter(isOfTests).map(async (path): Promise<readonly Weakening[]> => {
     const lines = before.paths.has(path) ? await linesIn(before, [path]) : []
-    const names = new Set(lines.flatMap((line) => [...line.matchAll(calls)].map(([, name = '']) => name)))
+    const names = new Set(lines.flatMap((line) => captures(line, calls)))
     const gone = [...names].filter((name) => !named.has(name) && !isToDelete(name, description))
     if (gone.length === 0) return []
     const sources = paths.filter((each) => isSource(each) && !isOfTests(each) && before.paths.has(each))

@@ -70,7 +70,7 @@ export async function guardEvidence(place: EvidencePlace): Promise<GuardEvidence
   const hiddenIn = hiddenList(join(ledgerPlace(home, repository, '').directory, 'trees'))
   const written = (): readonly string[] => Object.keys(history.edits.files)
   const tree = (): Promise<string> => treeFingerprint(repository, settings.state.dir, { hiddenIn, written })
-  // Without a session nobody is guarded yet.
+  // Without a session the guard asks for no evidence.
   const isGuarded = newestSessions(home, repository).length > 0
   const before = doubt === null ? await unlessBroken(tree) : null
   const testsNow = async (): Promise<TestInventory | null> => {

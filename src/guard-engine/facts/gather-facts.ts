@@ -227,7 +227,11 @@ async function gatherRunner(
   const checks = knownCommands(request).map(({ command }) => command)
   const when = momentOf(request, beganMs)
   const why = runner ?? compiledOf(request, tree) ?? flagFor(asked, when)
-  const isInTree = (path: string): boolean => idsByPath(readManifest(trees, tree) ?? []).has(path)
+  let listed: ReturnType<typeof idsByPath> | undefined
+  const isInTree = (path: string): boolean => {
+    listed ??= idsByPath(readManifest(trees, tree) ?? [])
+    return listed.has(path)
+  }
   const around = setAround(event.call.action.command, checks, asked, { ...when, isInTree })
   return {
     ...(why !== null && { runner: why }),

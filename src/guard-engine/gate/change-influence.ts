@@ -233,12 +233,8 @@ function mentions({ manifest }: ProjectPackage, { name, directory }: ProjectPack
   const last = directory.slice(directory.lastIndexOf('/') + 1)
   return [name ?? last, last].some((text) => {
     const at = manifest.indexOf(text)
-    return at !== -1 && new RegExp(`(?<![\\w-])${escaped(text)}(?![\\w-])`).test(manifest)
+    return at !== -1 && new RegExp(`(?<![\\w-])${RegExp.escape(text)}(?![\\w-])`).test(manifest)
   })
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[^\w-]/g, String.raw`\$&`)
 }
 
 function plainPath(path: string): string {

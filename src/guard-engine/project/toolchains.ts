@@ -228,8 +228,7 @@ export interface ProjectFiles {
 /** Whether a line starts with this table header. `[tool.ruff.lint]` also counts for `[tool.ruff]`. */
 function hasTable(text: string | null, table: string): boolean {
   if (text === null) return false
-  const escaped = table.replaceAll(/[.\\+*?[^\]$(){}=!<>|:#/-]/g, '\\$&')
-  return new RegExp(String.raw`^[ \t]*\[[ \t]*${escaped}[ \t]*[.\]]`, 'm').test(text)
+  return new RegExp(String.raw`^[ \t]*\[[ \t]*${RegExp.escape(table)}[ \t]*[.\]]`, 'm').test(text)
 }
 
 /** Whether a Makefile or a justfile has this target. */

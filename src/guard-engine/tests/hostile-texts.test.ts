@@ -1,7 +1,10 @@
+import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import { declaredAs } from '../../../test/support/guard-story.ts'
 import { failedTests } from '../../core/test-output/count-tests.ts'
 import { findRuns } from '../evidence/find-runs.ts'
+import { inspectTests } from './inspect-tests.ts'
+import { decidingConftest } from './pytest-config.ts'
 import { callsOfRemoved } from './removed-tests.ts'
 import { asksAround, setAround } from './surroundings.ts'
 import { tamings } from './tamings.ts'
@@ -60,6 +63,36 @@ test.each([
   const when = { home: '/home/a', root: '/a', sinceMs: 0, beganMs: 0, isInTree: () => true }
   const asked = new Map([['src/a.ts', { names: ['CI'], paths: [], isOpen: false }]])
   setAround(`npm test${text}`, ['npm test'], asked, when)
+})
+
+test.each([
+  (at: number) => `a.b${at} = lambda: 3`,
+  (at: number) => `a${at} = 1`,
+  (at: number) => `def test_a${at}():`,
+  (at: number) => `class A${at}:\n    def test_a(self): pass`,
+  (at: number) => `const a${at} = () => assert.ok(1)`,
+  (at: number) => `a.b${at} = () => 3`,
+  (at: number) => `for (const x of l${at}) { it('a') }`,
+  (at: number) => `test('a', { skip: a${at} }, b)`,
+  (at: number) => `import a${at}`,
+])('a text with thousands of names is searched at once', (lineOf) => {
+  const text = Array.from({ length: 30_000 }, (_, at) => lineOf(at)).join('\n')
+  for (const path of ['a.test.ts', 'test_a.py']) {
+    const language = testLanguage(path)
+    expect(language?.skipped.test(text)).toBeTypeOf('boolean')
+    untestedIn(path, text)
+    testedNames(path, text, () => null)
+  }
+})
+
+test('a packed file of tests is read at once', async () => {
+  await using fixture = await createFixture({ 'a.test.js': `test('a');${filled('assert.equal(a, 1);')}` })
+  const { files } = await inspectTests(fixture.path, [])
+  expect(files['a.test.js']?.cases).toBe(1)
+})
+
+test.each(['def a(\n', 'autouse = True\n', 'a.b = c\n'])('a conftest.py of %j is read at once', (piece) => {
+  expect(decidingConftest(filled(piece))).toBeNull()
 })
 
 test('a command that names the project many times is read at once', () => {

@@ -17,8 +17,11 @@ import { type Machine, machineState } from './machine-state.ts'
 import { builtTargets } from './make-target.ts'
 import { packageStates } from './package-states.ts'
 import { type TestLanguage, testHash, testLanguage } from './test-files.ts'
-import { testedNames, testsItsOwn } from './tested-names.ts'
+import { isLibraryOfTests, testedNames, testsItsOwn } from './tested-names.ts'
 import { looseIn, untestedIn } from './untested-in.ts'
+
+/** What the runners counted, and the tests that are new. */
+type TestRuns = Pick<EvidenceHistory, 'byCommand' | 'most' | 'newTests'>
 
 const maxFiles = 2_000
 const maxEntries = 300_000
@@ -144,7 +147,7 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
     ...(inverted > 0 && { inverted }),
     ...(loose > 0 && { loose }),
     ...(language.ends?.test(code) === true && { ends: true }),
-    ...(loadsSubject.test(code) && { loads: true }),
+    ...(loadsSubject(code) && { loads: true }),
     ...testedNames(path, code, (place) => helperText(root, path, place)),
     ...checksIn(code, language),
   }
@@ -183,8 +186,10 @@ const isInTests =
   /(?:^|\/)(?:__tests__|tests?|spec|helpers?|fixtures?|mocks?)\/|[._-](?:helpers?|mocks?)\.\w+$/
 
 /** An import in JavaScript of anything else than Node and the libraries of tests. */
-const loadsSubject =
-  /\b(?:from|import|require)\s*\(?\s*['"](?!node:|(?:assert|fs|path|os|util|url|events|vitest|jest|mocha|chai|sinon|ava|tap)(?:\/[\w-]+)?['"]|@jest\/)[^'"]/
+function loadsSubject(code: string): boolean {
+  const places = code.matchAll(/\b(?:from|import|require)\s*\(?\s*['"]([^'"\n]+)/g)
+  return places.some(([, place = '']) => !isLibraryOfTests(place))
+}
 
 /** Imports of `test` or `assert` from a module of the project that has no framework behind it. */
 function ownFrameworks(code: string, isOwn: (place: string) => boolean): number {
@@ -208,18 +213,24 @@ function isEmptyModule(root: string, path: string, place: string): boolean {
 
 /** What the assertions compare, without names: tests that were renamed, moved or put into a table still compare the same values. */
 function checksIn(code: string, { assertions }: TestLanguage): Pick<TestFileFacts, 'checks' | 'values'> {
-  const checks = [...code.matchAll(assertions)].map(({ index }) => {
-    const line = code.slice(index, code.indexOf('\n', index) >>> 0).replace(/[\s;)}\]]+$/, '')
+  const found = [...code.matchAll(assertions)]
+  if (found.length > maxChecks) return {}
+  const checks = found.map(({ index }) => {
+    const [start = ''] = code.slice(index, index + maxLine).split('\n', 1)
+    const line = start.replace(/[\s;)}\]]+$/, '')
     const shape = line.replaceAll(literalOrName, (word, literal) => (literal === undefined ? '_' : word))
     return `${markOf(shape.replaceAll(/\s+/g, ''))}${valuesIn(line)}`
   })
   const values = valuesIn(code)
-  return values.length > maxValues || checks.length > maxValues / 10 ? {} : { checks, values }
+  return values.length > maxValues ? {} : { checks, values }
 }
 
 const maxValues = 8_000
+const maxChecks = 800
+/** A packed file is one line. */
+const maxLine = 300
 const literalOrName =
-  /((["'`])(?:\\.|(?!\2)[^\\\n])*\2|\b(?:\d[\w.]*|true|false|null|None|True|False|nil)\b)|[A-Za-z_$][\w$]*/g
+  /((["'`])(?:\\.|(?!\2)[^\\\n]){0,300}\2|\b(?:\d[\w.]*|true|false|null|None|True|False|nil)\b)|[A-Za-z_$][\w$]*/g
 
 function valuesIn(code: string): string {
   return [...code.matchAll(literalOrName)]
@@ -249,7 +260,7 @@ function ownMocks(path: string, code: string): number {
 export function weakenings(
   before: TestInventory | null,
   after: TestInventory | null,
-  evidence: Pick<EvidenceHistory, 'byCommand' | 'most' | 'newTests'> = { byCommand: {} },
+  evidence: TestRuns = { byCommand: {} },
 ): readonly string[] {
   if (before === null || after === null) return []
   const hasTests = Object.values(before.files).some(({ cases }) => cases > 0)
@@ -260,11 +271,7 @@ export function weakenings(
 }
 
 /** A runner itself says that as many tests ran as there were: more than any earlier run, and all that were written. */
-function ranAsMany(
-  before: TestInventory,
-  after: TestInventory,
-  evidence: Pick<EvidenceHistory, 'byCommand' | 'most' | 'newTests'>,
-): boolean {
+function ranAsMany(before: TestInventory, after: TestInventory, evidence: TestRuns): boolean {
   const written = Object.values(before.files).reduce((sum, { cases }) => sum + cases, 0)
   const ran = Object.values(evidence.byCommand).map((run) => (run.exitCode === 0 ? (testsRun(run) ?? 0) : 0))
   return Math.max(0, ...ran) >= written && fewerTests(evidence, after).length === 0
@@ -272,7 +279,7 @@ function ranAsMany(
 
 /** Commands whose newest green run executed fewer tests than one before, without those of removed new files, one sentence each. */
 export function fewerTests(
-  { byCommand, most = {}, newTests = {} }: Pick<EvidenceHistory, 'byCommand' | 'most' | 'newTests'>,
+  { byCommand, most = {}, newTests = {} }: TestRuns,
   now: TestInventory | null,
 ): readonly string[] {
   const removed = Object.entries(newTests).filter(([path]) => now !== null && !Object.hasOwn(now.files, path))
@@ -291,11 +298,7 @@ export function weakeningKey(text: string): string {
   return `weakened:${sha256(text).slice(0, hashChars)}`
 }
 
-function weakerFiles(
-  before: TestInventory,
-  after: TestInventory,
-  evidence: Pick<EvidenceHistory, 'byCommand' | 'most' | 'newTests'>,
-): readonly string[] {
+function weakerFiles(before: TestInventory, after: TestInventory, evidence: TestRuns): readonly string[] {
   const { newTests = {} } = evidence
   const appeared = new Map(
     Object.entries(after.files)
@@ -306,7 +309,12 @@ function weakerFiles(
   const ending = Object.entries(after.files)
     .filter(([path, { ends }]) => ends && before.files[path]?.ends !== true && !isData.test(path))
     .map(([path]) => `${shown(path)} ends the run before the tests, or keeps them from failing it`)
-  const isElsewhere = elsewhere(before, after, evidence)
+  let judge: ReturnType<typeof elsewhere> | undefined
+  // It counts every assertion of the project, and few changes need that.
+  const isElsewhere: ReturnType<typeof elsewhere> = (was, is) => {
+    judge ??= elsewhere(before, after, evidence)
+    return judge(was, is)
+  }
   const weakened = Object.entries(before.files).flatMap(([path, was]) => {
     const is = Object.hasOwn(after.files, path) ? after.files[path] : undefined
     if (is !== undefined) return weaker(path, was, is, isElsewhere)
@@ -357,7 +365,7 @@ const hasTestName = /(?:test|spec|IT\.|\.cy\.|\.e2e\.)[^/]*$/i
 function elsewhere(
   before: TestInventory,
   after: TestInventory,
-  evidence: Pick<EvidenceHistory, 'byCommand' | 'most' | 'newTests'>,
+  evidence: TestRuns,
 ): (was: TestFileFacts, is?: TestFileFacts) => boolean {
   const isPlace = testPlaces(before, after, evidence)
   const isUnnamed = Object.entries(before.files).some(

@@ -247,7 +247,7 @@ const startupFiles =
 
 /** Lines of a start-up file that give one of these programs another meaning. */
 function redefines(names: readonly string[]): RegExp {
-  const name = `(?:${names.map((each) => each.replaceAll(/[^\w]/g, String.raw`\$&`)).join('|')})`
+  const name = `(?:${names.map((each) => RegExp.escape(each)).join('|')})`
   return new RegExp(
     String.raw`^.*(?:\balias\s+(?:-\w+\s+)*${name}[= ]|(?:^|[;&|{\s])(?:function\s+)?${name}\s*\(\s*\)|\bfunction\s+${name}\b|\bhash\s+-p\s+\S+\s+${name}\b|\bBASH_ENV=|\bPYTEST_ADDOPTS=|\bMAKEFLAGS=|\bGOFLAGS=|\bnpm_config_script_shell=).*$`,
     'gm',

@@ -1,3 +1,4 @@
+import { captures } from '../../core/captures.ts'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { modifiedAtMs } from '../../io/directory.ts'
 import { changedAtMs, createdAtMs } from '../../io/path-kind.ts'
@@ -13,7 +14,7 @@ export function makeTarget(command: string, text: ReadText): string | null {
   if (made === null) return null
   const { targets, file, lines, rules } = made
   const found = [...rules.values()]
-  const names = [...found.join('\n').matchAll(/\$[({](\w+)[)}]/g)].map(([, name = '']) => name)
+  const names = captures(found.join('\n'), /\$[({](\w+)[)}]/g)
   const variables = lines.filter((line) => names.includes(/^(\w+)\s*[:?+]*=/.exec(line)?.[1] ?? ''))
   const included = lines.flatMap((line) => /^-?include\s+(\S+)$/.exec(line)?.[1] ?? [])
   const phony = lines.filter((line) => /^\.PHONY\s*:/.test(line)).flatMap((line) => line.split(/[\s:]+/))

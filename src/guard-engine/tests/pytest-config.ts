@@ -1,3 +1,4 @@
+import { captures } from '../../core/captures.ts'
 import { readOptions } from '../evidence/coverage/read-options.ts'
 import { runnerOptions } from '../evidence/coverage/runner-options.ts'
 
@@ -67,12 +68,14 @@ function wordsOf(value: string): readonly string[] {
 /** The whole text of a conftest.py that can leave tests out or change how they end; null for fixtures and plain set-up. */
 export function decidingConftest(text: string): string | null {
   const code = text.replaceAll(/^[ \t]*#.*$/gm, '')
-  return deciding.test(code) || replacesByItself.test(code) ? text : null
+  const functions = new Set(captures(code, /^def (\w+)\(/gm))
+  const isOwn = captures(code, /^\w+(?:\.\w+)+\s*=\s*(\w+)[ \t]*$/gm).some((name) => functions.has(name))
+  return isOwn || deciding.test(code) || replacesByItself.test(code) ? text : null
 }
 
 /** A fixture that every test has, and that replaces something else than what Python and clients of the network offer. */
 const replacesByItself =
-  /\bautouse\s*=\s*True\b[\s\S]*?\b(?:setattr|patch(?:\.object)?)\s*\(\s*(?!["']?(?:time|os|random|socket|requests|httpx|urllib\w*|datetime|subprocess|pathlib|tempfile|logging|uuid|smtplib|getpass|secrets|platform|shutil|webbrowser|sys\.(?:argv|std\w+|platform))\b)/
+  /\bautouse\s*=\s*True\b[\s\S]{0,4000}?\b(?:setattr|patch(?:\.object)?)\s*\(\s*(?!["']?(?:time|os|random|socket|requests|httpx|urllib\w*|datetime|subprocess|pathlib|tempfile|logging|uuid|smtplib|getpass|secrets|platform|shutil|webbrowser|sys\.(?:argv|std\w+|platform))\b)/
 
 const deciding =
-  /\bpytest_(?!addoption\b|configure\b|plugins\b|generate_tests\b|asyncio|report_header\b|html_|itemcollected\b|fixture\w*\b|make_parametrize_id\b)\w+|\bpytest_plugins\b|\bcollect_ignore|\bexitstatus\b|\b_?exit\s*\(|\bshould(?:stop|fail)\b|\bdeselect|\badd_marker\b|\.testsfailed\b|\bconfig\.(?!addinivalue_line|getoption|getini)\w+|\b__(?:import|builtins)__|\b(?:eval|exec)\s*\(|\b(?:_pytest|unittest\.TestCase\.\w+ *=|assertion)\b|\bpytest\.\w+\s*=|\bpytest\.(?:skip|xfail|importorskip)\(|^def (\w+)\([\s\S]*^\w+(?:\.\w+)+\s*=\s*\1[ \t]*$|^\w+(?:\.\w+)+\s*=\s*(?:lambda\b|(?:\w+\.)?(?:Magic)?Mock\()/m
+  /\bpytest_(?!addoption\b|configure\b|plugins\b|generate_tests\b|asyncio|report_header\b|html_|itemcollected\b|fixture\w*\b|make_parametrize_id\b)\w+|\bpytest_plugins\b|\bcollect_ignore|\bexitstatus\b|\b_?exit\s*\(|\bshould(?:stop|fail)\b|\bdeselect|\badd_marker\b|\.testsfailed\b|\bconfig\.(?!addinivalue_line|getoption|getini)\w+|\b__(?:import|builtins)__|\b(?:eval|exec)\s*\(|\b(?:_pytest|unittest\.TestCase\.\w+ *=|assertion)\b|\bpytest\.\w+\s*=|\bpytest\.(?:skip|xfail|importorskip)\(|^\w+(?:\.\w+)+\s*=\s*(?:lambda\b|(?:\w+\.)?(?:Magic)?Mock\()/m

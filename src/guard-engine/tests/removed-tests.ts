@@ -1,3 +1,4 @@
+import { captures } from '../../core/captures.ts'
 import type { TestLanguage } from './test-files.ts'
 
 /**
@@ -17,7 +18,7 @@ export function callsOfRemoved(
   if (!isOnlyLess || (now !== null && is.before !== was.before)) return []
   return removed
     .filter((test) => test.search(language.cases) >= 0)
-    .map((test) => new Set([...test.matchAll(/\b([A-Za-z_]\w*)\s*\(/g)].map(([, name = '']) => name)))
+    .map((test) => new Set(captures(test, /\b([A-Za-z_]\w*)\s*\(/g)))
 }
 
 /** The code before the first test, and each test with its decorators, without imports and closing brackets. */

@@ -1,4 +1,5 @@
 import { posix, relative, resolve } from 'node:path'
+import { captures } from '../../core/captures.ts'
 import { changedAtMs, createdAtMs, isDirectory } from '../../io/path-kind.ts'
 import type { Facts } from '../contract.ts'
 import { isTestFile } from './test-files.ts'
@@ -53,7 +54,7 @@ const looksAtFiles =
 
 /** As they are written, or below a directory for temporary files or the home. */
 function placesIn(text: string): readonly string[] {
-  const names = [...text.matchAll(named)].map(([, name = '']) => name)
+  const names = captures(text, named)
   const near = nearby.test(text) ? names.flatMap((name) => [`/tmp/${name}`, `~/${name}`]) : []
   return [...(text.match(outside) ?? []), ...near, ...names.filter((name) => name.includes('/'))]
 }

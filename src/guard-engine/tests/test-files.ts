@@ -36,6 +36,14 @@ export function isTestFile(path: string): boolean {
   return language !== null && (language.anywhere === undefined || /(?:^|[/_])tests?(?:[/_]|\.rs$)/.test(path))
 }
 
+/** Whether the file belongs to tests: one that contains them, a helper, what they compare with. */
+export function isOfTests(path: string): boolean {
+  return isTestFile(path) || besideTests.test(path)
+}
+
+const besideTests =
+  /(?:^|\/)(?:tests?|specs?|__tests__|__snapshots__|testdata)\/|(?:^|\/)conftest\.py$|\.snap(?:shot)?$|(?:^|\/)t\/.*\.t$/
+
 /** Whether a change of the file can be a new test. Shell scripts named for tests hold them in no form of their own. */
 export function holdsTests(path: string): boolean {
   return isTestFile(path) || /(?:^|\/)(?:(?:[^/]*[-_.])?tests?|tests?\/(?:.*\/)?[^/]+)\.(?:ba)?sh$/.test(path)
@@ -78,7 +86,7 @@ function allLanguages(): readonly TestLanguage[] {
       comments: /^[ \t]*#.*$|^[ \t]*(?:"""[\s\S]*?"""|'''[\s\S]*?''')[ \t]*$/gm,
       cases: /^[ \t]*(?:async[ \t]+)?def[ \t]+test\w*[ \t]*\(/gm,
       skipped:
-        /@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.(?:skip|xfail|importorskip)\(|\.skipTest\(|\bSkipTest\b|\bcollect_ignore\b|\bpytestmark\b|^[ \t]*(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^[ \t]*raise SystemExit(?:\(0?\))?[ \t]*$|^[ \t]*__test__\s*=\s*False|^def load_tests\(|def test\w*\([^)]{0,300}\)[^:\n]{0,300}:\s*\n\s*return[ \t]*$|\btry:[ \t]*\n[^\n]*\bassert[^\n]*\n\s*except[^\n]*:\s*pass\b|^if (?:False|0)\b|^[ \t]*del test\w*|^[ \t]*test\w*\s*=\s*None\b|\bwith (?:contextlib\.)?suppress\((?:AssertionError|Exception|BaseException)\)|\.parametrize\([^[\n]+\[\s*\]|^[ \t]*assert \([^\n]*,\s*f?["'][^\n]*\)[ \t]*$|^[ \t]*assert\b[^\n]*\bor True[ \t]*$|^(?:async )?(def test\w*\()(?=[\s\S]*^(?:async )?\1)|^class (?!\w*(?:Test|Spec))(\w+)(?:\(\s*(?:object\s*)?\))?:(?=(?:\n+[ \t]+.*)*?\n+[ \t]+(?:async )?def test)(?![\s\S]*\b\2\b)/gm,
+        /@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.(?:skip|xfail|importorskip)\(|\.skipTest\(|\bSkipTest\b|\bcollect_ignore\b|\bpytestmark\b|^[ \t]*(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^[ \t]*raise SystemExit(?:\(0?\))?[ \t]*$|^[ \t]*__test__\s*=\s*False|^def load_tests\(|def test\w*\([^)]{0,300}\)[^:\n]{0,300}:\s*\n\s*return[ \t]*$|\btry:[ \t]*\n[^\n]*\bassert[^\n]*\n\s*except[^\n]*:\s*pass\b|^if (?:False|0)\b|^[ \t]*del test\w*|^[ \t]*test\w*\s*=\s*None\b|\bwith (?:contextlib\.)?suppress\((?:AssertionError|Exception|BaseException)\)|\.parametrize\([^[\n]+\[\s*\]|^[ \t]*assert \([^\n]*,\s*f?["'][^\n]*\)[ \t]*$|^[ \t]*assert\b[^\n]*\bor True[ \t]*$/gm,
       assertions: /\bassert\b|\.assert\w+\(|\bpytest\.(?:raises|warns|approx)\b/g,
       ends: /^(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^raise SystemExit\b|(?<![\s\S])(?![\s\S]*\b(?:fork|subprocess|multiprocessing)\b)[\s\S]*\bos\._exit\(0\)/m,
     },
@@ -90,7 +98,7 @@ function allLanguages(): readonly TestLanguage[] {
       skipped:
         /\.Skip(?:f|Now)?\(|\btesting\.Short\(\)|(?:^|\{)[ \t]*os\.Exit\(0\)|^func Test\w*\([^)]*\) \{\s*return\b|^\/\/(?:go:build| ?\+build)\b/gm,
       // What `TestMain` and `init` do, unless they ask whether a test started the process. A variable that is not set is no such question.
-      ends: /^func TestMain\([^)]*\) \{(?:(?!^\}|\.Run\()[\s\S])*^\}|^func (?:TestMain|init)\([^)]*\) \{(?:\bif [^{\n]*\b(?:os\.(?:Getenv|LookupEnv|Args)|flag\.)[^{\n]*\{(?:(?!\.Run\()[^}])*\}|(?!^\}|\bif [^{\n]*\b(?:os\.(?:Getenv|LookupEnv|Args)|flag\.))[\s\S])*?\b(?:os|syscall)\.Exit\(0\)|^func (?:TestMain|init)\([^)]*\) \{(?:(?!^\})[\s\S])*?(?:\bos\.Getenv\((?:"\w+"\) (?:== ""|!= "[^"]+")|"(?:HOME|PATH|USER|PWD|SHELL|LANG|TERM|LOGNAME)"\) [!=]= "[^"]*")|\bos\.LookupEnv\("\w+"\); !\w+) \{[^}]*\bos\.Exit\(0\)/m,
+      ends: /^func TestMain\([^)]*\) \{(?:(?!^\}|\.Run\()[\s\S]){0,4000}^\}|^func (?:TestMain|init)\([^)]*\) \{(?:\bif [^{\n]*\b(?:os\.(?:Getenv|LookupEnv|Args)|flag\.)[^{\n]*\{(?:(?!\.Run\()[^}])*\}|(?!^\}|\bif [^{\n]*\b(?:os\.(?:Getenv|LookupEnv|Args)|flag\.))[\s\S]){0,4000}?\b(?:os|syscall)\.Exit\(0\)|^func (?:TestMain|init)\([^)]*\) \{(?:(?!^\})[\s\S]){0,4000}?(?:\bos\.Getenv\((?:"\w+"\) (?:== ""|!= "[^"]+")|"(?:HOME|PATH|USER|PWD|SHELL|LANG|TERM|LOGNAME)"\) [!=]= "[^"]*")|\bos\.LookupEnv\("\w+"\); !\w+) \{[^}]*\bos\.Exit\(0\)/m,
       assertions: /\b[tb]\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt)\.\w+\(/g,
     },
     {
@@ -130,7 +138,7 @@ function allLanguages(): readonly TestLanguage[] {
         /@(?:Disabled|Enabled|Ignore)\w*|\[Ignore\b|\bassum(?:e[A-Z]\w*|ing\w*)\(|\bAssert\.(?:Inconclusive|Ignore|Skip\w*|Pass)\(|\bExplicit\s*=\s*true|^[ \t]*#if (?:false|0|NEVER)\b|\bSkip\s*=|@Test\b[^{;]{0,300}\{\s*return;|\bXCTSkip\w*|\bAssume\.\w+|\b(?:System\.exit|Environment\.Exit)\(0\)/gm,
       assertions:
         /\bassert\w*\s*[.(]|\bAssert\.\w+|\bXCTAssert\w*|\.Should\(|\bexpect\w*\s*\(|\bverify\s*\(/g,
-      ends: /\bhalt\(0\)|\bstatic\s*\{[^}]*\bSystem\.exit\(0\)/,
+      ends: /\bhalt\(0\)|\bstatic\s*\{[^}]{0,4000}\bSystem\.exit\(0\)/,
     },
     {
       files: /_test\.(?:exs|dart|clj|cljc|cljs)$/,

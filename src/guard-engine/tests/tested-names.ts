@@ -1,3 +1,4 @@
+import { captures } from '../../core/captures.ts'
 import type { TestFileFacts } from '../contract.ts'
 
 const maxNames = 60
@@ -17,10 +18,18 @@ export function testedNames(
   helper: (place: string) => string | null,
 ): Names | null {
   const isPython = /\.pyi?$/.test(path)
-  if (path.endsWith('.go')) return bounded({ taken: calledInGo(code), own: closuresInGo(code) })
+  if (path.endsWith('.go'))
+    return bounded({
+      taken: captures(code, /(?<![\w.]|func )([A-Za-z]\w*)\(/g),
+      own: captures(code, /\b(\w+) :?= func\(/g),
+    })
   if (!isPython && !/\.[cm]?[jt]sx?$/.test(path)) return null
   const rest = code.replaceAll(isPython ? pythonImport : scriptImport, '')
-  const imported = isPython ? importedInPython(code) : importedInScript(code)
+  const imported = isPython
+    ? importedInPython(code).filter(({ from }) => !libraries.test(from))
+    : importedInScript(code)
+  const defined = [...new Map(definitions(rest, isPython).map((each) => [each.name, each])).values()]
+  if (defined.length + imported.length > maxDefined) return null
   const uses = ({ local }: Imported): boolean => wordOf(local).test(rest)
   const [copies, real] = [[] as Imported[], [] as Imported[]]
   for (const each of imported) {
@@ -29,15 +38,13 @@ export function testedNames(
     ;(isCopy ? copies : real).push(each)
   }
   const used = real.filter(uses)
-  const defined = [...new Map(definitions(rest, isPython).map((each) => [each.name, each])).values()]
-  if (defined.length + imported.length > maxDefined) return null
   const own = defined.filter(({ name, body, isProperty }) => {
     const called = isProperty
-      ? new RegExp(String.raw`\b(?:assert|expect)\w*\b[^\n]{0,200}\.${name}\(`)
-      : new RegExp(String.raw`(?<!\b(?:def|function) )(?<![\w.$])${name}\(`)
+      ? new RegExp(String.raw`\b(?:assert|expect)\w*\b[^\n]{0,200}\.${RegExp.escape(name)}\(`)
+      : new RegExp(String.raw`(?<!\b(?:def|function) )(?<![\w.$])${RegExp.escape(name)}\(`)
     return called.test(rest) && !used.some(({ local }) => local !== name && passesOn(body, local))
   })
-  const modules = isPython ? used.flatMap(({ local }) => calledOf(local, rest)) : []
+  const modules = isPython ? used.flatMap(({ local }) => captures(rest, callOf(local))) : []
   const elsewhere = !isPython && /['"`]\.{1,2}\/[^'"`\n]/.test(rest) ? ['*'] : []
   return bounded({
     taken: [...used.map(({ name }) => name), ...modules, ...elsewhere],
@@ -55,12 +62,14 @@ export function testsItsOwn(was: TestFileFacts, is: TestFileFacts): readonly str
     : []
 }
 
-interface Imported {
+export interface Imported {
   /** Where it is defined. */
   readonly name: string
   /** In the file. */
   readonly local: string
   readonly from: string
+  /** `import a`, not `from a import b`. */
+  readonly isModule?: true
 }
 
 const scriptImport =
@@ -69,11 +78,15 @@ const scriptImport =
 function importedInScript(code: string): readonly Imported[] {
   return [...code.matchAll(scriptImport)].flatMap(([, one, two, three, four]) => {
     const from = two ?? four ?? ''
-    return ofTests.test(from) ? [] : namesIn(one ?? three ?? '', from)
+    return isLibraryOfTests(from) ? [] : namesIn(one ?? three ?? '', from)
   })
 }
 
 /** What Node and the libraries of tests offer. A package may be the project itself. */
+export function isLibraryOfTests(module: string): boolean {
+  return ofTests.test(module)
+}
+
 const ofTests =
   /^(?:node:|@jest\/|(?:assert|fs|path|os|util|url|events|vitest|jest|mocha|chai|sinon|ava|tap|bun:test)(?:\/[\w-]+)?$)/
 
@@ -90,20 +103,17 @@ const pythonImport =
   /^[ \t]*from ([\w.]+) import (\([^)]{0,1000}\)|[^\n]+)|^[ \t]*import ([\w.]+)(?: as (\w+))?[ \t]*$/gm
 const libraries = /^(?:__future__|pytest|unittest|typing|os|sys|re|json|pathlib|datetime|collections)\b/
 
-function importedInPython(code: string): readonly Imported[] {
+export function importedInPython(code: string): readonly Imported[] {
   return [...code.matchAll(pythonImport)].flatMap(([, from, names = '', module, alias]) => {
-    const place = from ?? module ?? ''
-    if (libraries.test(place)) return []
     if (from !== undefined) return namesIn(names, from)
-    return [{ name: place, local: alias ?? place, from: place }]
+    const place = module ?? ''
+    return [{ name: place, local: alias ?? place, from: place, isModule: true }]
   })
 }
 
 /** `add` in `sums.add(1, 2)`. */
-function calledOf(local: string, code: string): readonly string[] {
-  return [...code.matchAll(new RegExp(String.raw`(?<![\w.])${escaped(local)}\.(\w+)\(`, 'g'))].map(
-    ([, name = '']) => name,
-  )
+function callOf(local: string): RegExp {
+  return new RegExp(String.raw`(?<![\w.])${RegExp.escape(local)}\.(\w+)\(`, 'g')
 }
 
 interface Definition {
@@ -135,20 +145,12 @@ function bodyOf(code: string, start: number): string {
 
 /** Whether the result of the function can come from there: a call by itself does not count. */
 function passesOn(body: string, local: string): boolean {
-  const name = escaped(local)
+  const name = RegExp.escape(local)
   const alone = new RegExp(
     String.raw`^[ \t]*(?:void |await )?${name}(?:\.\w+)?\([^\n]*\);?[ \t]*$|\.fn\(${name},`,
     'gm',
   )
   return wordOf(local).test(body.replaceAll(alone, ''))
-}
-
-function calledInGo(code: string): readonly string[] {
-  return [...code.matchAll(/(?<![\w.]|func )([A-Za-z]\w*)\(/g)].map(([, name = '']) => name)
-}
-
-function closuresInGo(code: string): readonly string[] {
-  return [...code.matchAll(/\b(\w+) :?= func\(/g)].map(([, name = '']) => name)
 }
 
 function bounded({ taken, own }: Names): Names | null {
@@ -157,9 +159,5 @@ function bounded({ taken, own }: Names): Names | null {
 }
 
 function wordOf(name: string): RegExp {
-  return new RegExp(String.raw`(?<![\w.$])${escaped(name)}(?![\w$])`)
-}
-
-function escaped(name: string): string {
-  return name.replaceAll(/[.$]/g, String.raw`\$&`)
+  return new RegExp(String.raw`(?<![\w.$])${RegExp.escape(name)}(?![\w$])`)
 }

@@ -115,3 +115,14 @@ test.each([
 ])('%s, %s: something else is tested', (replaces, asserts) => {
   expect(untestedIn('test/a.test.js', `${replaces}\ntest('a', async () => {\n  ${asserts}\n})\n`)).toBe(0)
 })
+
+test.each([
+  ['import (a as b\nb.c = lambda: 3', 0],
+  ['import a as b\nimport b as a\na.c = lambda: 3\n\ndef test_a():\n    assert b.c() == 3', 1],
+  ['from a import B\nB.c = lambda self: 3\n\ndef test_a():\n    assert B(1).c() == 3', 1],
+  ['def test_a():\n    assert a()\n\ndef test_a():\n    assert b()', 1],
+  ['class Sums:\n    def test_a(self):\n        assert a()', 1],
+  ['class Sums:\n    def test_a(self):\n        assert a()\n\nTestSums = Sums', 0],
+])('in Python %j, %s of the tests test nothing', (code, count) => {
+  expect(untestedIn('test_a.py', `${code}\n`)).toBe(count)
+})

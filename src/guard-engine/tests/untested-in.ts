@@ -1,9 +1,12 @@
+import { captures } from '../../core/captures.ts'
+import { type Imported, importedInPython } from './tested-names.ts'
+
 /**
  * Tests in a file that do not test what they seem to: skipped by a value that is named elsewhere, never registered, or of code that the
  * file itself replaced. Their number is counted with the skipped ones.
  */
 export function untestedIn(path: string, code: string): number {
-  if (/\.pyi?$/.test(path)) return replacedInPython(code) + neverAwaited(code)
+  if (/\.pyi?$/.test(path)) return replacedInPython(code) + neverAwaited(code) + neverCollected(code)
   return /\.[cm]?[jt]sx?$/.test(path)
     ? skippedByName(code) +
         skippedInside(code) +
@@ -38,32 +41,29 @@ const inverted =
 
 /** Loops over a list that the file leaves empty. */
 function overNothing(code: string): number {
-  const loops = code.matchAll(
+  const loops = captures(
+    code,
     /\bof ([\w$]{1,40})\)\s*(?:\{\s*)?(?:it|test)\b|\b([\w$]{1,40})\.forEach\([^\n]{0,200}\s*(?:it|test)\(/g,
   )
-  return [...loops].filter(([, one, two]) => {
-    const name = (one ?? two ?? '').replaceAll('$', String.raw`\$`)
-    return (
-      new RegExp(String.raw`\b(?:const|let|var) ${name}\b[^=\n]*= *\[\s*\]`).test(code) &&
-      !new RegExp(String.raw`\b${name}\.(?:push|unshift|splice)\(|^\s*${name} *=`, 'm').test(code)
-    )
-  }).length
+  const empty = new Set(captures(code, /\b(?:const|let|var) ([\w$]+)(?![\w$])[^=\n]{0,200}= *\[\s*\]/g))
+  const filled = new Set(captures(code, /\b([\w$]+)\.(?:push|unshift|splice)\(|^[ \t]*([\w$]+) *=/gm))
+  return loops.filter((name) => empty.has(name) && !filled.has(name)).length
 }
 
 /** `{ skip: slow }`, `{ skip }` or `options` in a call of a test, where the value is set to something true in the file. */
 function skippedByName(code: string): number {
-  const declared = (name: string, value: string): boolean =>
-    new RegExp(String.raw`\b(?:const|let|var)\s+${name.replaceAll('$', String.raw`\$`)}\s*=\s*${value}`).test(
-      code,
-    )
-  const calls = [...code.matchAll(testHead)]
-  return calls.filter(([, options = '', name = '']) => {
-    const [, key = '', value = key] = /\b(skip|todo)\b(?:\s*:\s*([\w$]+))?\s*[,}]/.exec(options) ?? []
-    if (key !== '') return declared(value, String.raw`(?:true\b|!0|[1-9]|['"\x60])`)
-    return name !== '' && declared(name, String.raw`\{[^}]*(?:\b(?:skip|todo)\b|\[)`)
+  const declared = [...code.matchAll(declaration)]
+  const [set, options] = ['set', 'options'].map(
+    (kind) => new Set(declared.flatMap(({ groups }) => (groups?.[kind] === undefined ? [] : [groups.name]))),
+  )
+  return [...code.matchAll(testHead)].filter(([, text = '', name = '']) => {
+    const [, key = '', value = key] = /\b(skip|todo)\b(?:\s*:\s*([\w$]+))?\s*[,}]/.exec(text) ?? []
+    return key === '' ? options?.has(name) : set?.has(value)
   }).length
 }
 
+const declaration =
+  /\b(?:const|let|var)\s+(?<name>[\w$]+)\s*=\s*(?=(?<set>true\b|!0|[1-9]|['"\x60])|(?<options>\{[^}]{0,500}?(?:\b(?:skip|todo)\b|\[)))/g
 const testHead =
   /\b(?:it|test|describe|suite)(?:\.\w+){0,9}\(\s*(?:'[^'\n]{0,300}'|"[^"\n]{0,300}"|`[^`\n]{0,300}`)\s*,\s*(?:\{([^}\n]{0,300}\})|([\w$]+)\s*,)/g
 
@@ -81,45 +81,41 @@ function skippedInside(code: string): number {
 
 /** Functions with tests or assertions in them whose name is nowhere else. */
 function neverCalled(code: string): number {
-  const alone = [
-    ...code.matchAll(
-      /^[ \t]*(?:const|let|var) (\w+) = (?:async )?\([^)\n]*\) =>[ \t]*(?:\{\s*)?(?:assert|expect)\b/gm,
-    ),
-  ]
-  const unused = alone.filter(
-    ([, name]) => code.split(name ?? '').length - 1 === alone.filter(([, each]) => each === name).length,
-  ).length
-  const found = code.matchAll(
-    /^(?:async )?function ([\w$]+)\([^)]*\)[^\n]*\{\n([\s\S]*?)^\}|^const ([\w$]+) = (?:async )?\([^)]*\) => \{\n([\s\S]*?)^\}/gm,
+  const counts = new Map<string, number>()
+  const add = (name: string, by: number): unknown => counts.set(name, (counts.get(name) ?? 0) + by)
+  for (const [name] of code.matchAll(/[\w$]+/g)) add(name, 1)
+  const alone = captures(
+    code,
+    /^[ \t]*(?:const|let|var) (\w+) = (?:async )?\([^)\n]*\) =>[ \t]*(?:\{\s*)?(?:assert|expect)\b/gm,
   )
-  const untested = [...found].filter(([, one, inOne, two, inTwo]) => {
-    const name = one ?? two ?? ''
-    return /\b(?:it|test)\(\s*['"`]/.test(inOne ?? inTwo ?? '') && code.split(name).length === 2
-  })
-  return unused + untested.length
+  const found = code.matchAll(
+    /^(?:async )?function ([\w$]+)\([^)]{0,500}\)[^\n]*\{\n([\s\S]{0,10000}?)^\}|^const ([\w$]+) = (?:async )?\([^)]{0,500}\) => \{\n([\s\S]{0,10000}?)^\}/gm,
+  )
+  const withTests = [...found].flatMap(([, one, inOne, two = '', inTwo = '']) =>
+    /\b(?:it|test)\(\s*['"`]/.test(inOne ?? inTwo) ? [one ?? two] : [],
+  )
+  for (const name of alone) add(name, -1)
+  return (
+    alone.filter((name) => counts.get(name) === 0).length +
+    withTests.filter((name) => counts.get(name) === 1).length
+  )
 }
 
 /** Functions that a test replaces by its own, and whose result it then asserts. */
 function replacedInScript(code: string): number {
+  const asserted = /\b(?:assert|expect)\w*(?:\.\w+)?\((?=\s*(?:await )?(?:[\w.]+\.)?(\w+)\()/g
   const [head = '', ...tests] = code.split(/\n(?=[ \t]*(?:it|test)\b)/)
   const found = [head, ...tests].flatMap((part, at) => {
-    const names = [...part.matchAll(replacingInScript)].map((each) => each.slice(1).find(Boolean) ?? '')
-    const mocks = [
-      ...part.matchAll(/\b(?:(?:vi|jest)\.(?:mock|doMock)|mock\.module)\([\s\S]{0,600}?(?=\)\n|$)/g),
-    ]
-    const listed = mocks.flatMap(([text]) =>
-      [
-        ...text.matchAll(
-          /[{,]\s*(\w+): (?:(?:async )?(?:\([^)\n]{0,200}\)|\w+)[^=\n]{0,80}=>|(?:vi|jest|mock)\.fn\(\s*(?=\S)[^)])/g,
-        ),
-      ].map(([, name = '']) => name),
-    )
-    const scope = at === 0 ? code : part
-    return [...names, ...listed].filter((name) =>
-      new RegExp(String.raw`\b(?:assert|expect)\w*(?:\.\w+)?\(\s*(?:await )?(?:[\w.]+\.)?${name}\(`).test(
-        scope,
+    const mocks = part.match(/\b(?:(?:vi|jest)\.(?:mock|doMock)|mock\.module)\([\s\S]{0,600}?(?=\)\n|$)/g)
+    const listed = mocks?.flatMap((text) =>
+      captures(
+        text,
+        /[{,]\s*(\w+): (?:(?:async )?(?:\([^)\n]{0,200}\)|\w+)[^=\n]{0,80}=>|(?:vi|jest|mock)\.fn\(\s*(?=\S)[^)])/g,
       ),
     )
+    const names = [...captures(part, replacingInScript), ...(listed ?? [])]
+    const calls = new Set(names.length === 0 ? [] : captures(at === 0 ? code : part, asserted))
+    return names.filter((name) => calls.has(name))
   })
   return new Set(found).size
 }
@@ -138,55 +134,72 @@ function neverAwaited(code: string): number {
   ).length
 }
 
+/** Tests of the same name, of which only the last one runs, and in classes that pytest does not collect and nothing names. */
+function neverCollected(code: string): number {
+  const tests = captures(code, /^(?:async )?def (test\w*)\(/gm)
+  const last = new Map([...code.matchAll(/\w+/g)].map(({ 0: word, index }) => [word, index]))
+  const classes = code.matchAll(
+    /^class (?!\w*(?:Test|Spec))(\w+)(?:\(\s*(?:object\s*)?\))?:((?:\n+[ \t]+[^\n]*)*)/gm,
+  )
+  const unnamed = [...classes].filter(
+    ({ 1: name = '', 2: body = '', index }) =>
+      /^[ \t]+(?:async )?def test/m.test(body) && last.get(name) === index + 'class '.length,
+  )
+  return tests.length - new Set(tests).size + unnamed.length
+}
+
 function replacedInPython(code: string): number {
   const parts = code.split(
     /\n(?=[ \t]*(?:async[ \t]+)?(?:def|class)[ \t])(?<!\n[ \t]*@[^\n]*\n)|\n(?=[ \t]*@)(?<!\n[ \t]*@[^\n]*\n)/,
   )
-  const isTest = (part: string): boolean => /^(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?def test/.test(part)
-  const asserted = (name: string, text: string): boolean =>
-    new RegExp(String.raw`\bassert\w*\b[^\n]*(?<![\w.])${name}\(`).test(text)
-  const imported = (name: string): boolean =>
-    new RegExp(String.raw`^\s*(?:from|import)\s+${name}\b`, 'm').test(code)
+  const taken = new Set(
+    captures(code, /^from \S+ import ([^\n]*)/gm).flatMap((names) => names.match(/\w+/g) ?? []),
+  )
+  const loaded = new Set(captures(code, /^\s*(?:from|import)\s+(\w+)/gm))
+  const calls = assertedCalls(code)
+  const callsOf = callsOfImports(importedInPython(code))
   return parts.flatMap((part) => {
+    const isTest = /^(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?def test/.test(part)
     const replaced = [...part.matchAll(replacing)].map((found) => found.slice(1).filter(Boolean))
-    const modules = [...part.matchAll(/\bsys\.modules\[\s*['"](\w+)['"]\s*\]\s*=/g)].map(
-      ([, name = '']) => name,
-    )
-    const again = [...part.matchAll(redefining)].map((found) => found.slice(1).find(Boolean) ?? '')
-    const isTaken = (name: string): boolean =>
-      new RegExp(String.raw`^from \S+ import [^\n]*\b${name}\b`, 'm').test(code)
+    const asserted = isTest && replaced.length > 0 ? assertedCalls(part) : calls
     return [
-      ...again.filter((name) => isTaken(name) && asserted(name, code)),
+      ...captures(part, redefining).filter((name) => taken.has(name) && calls.has(name)),
       ...replaced.filter(([object = '', name = '']) =>
-        callsOf(object, name, code).some((call) => asserted(call, isTest(part) ? part : code)),
+        callsOf(object, name).some((call) => asserted.has(call)),
       ),
-      ...modules.filter(imported),
+      ...captures(part, /\bsys\.modules\[\s*['"](\w+)['"]\s*\]\s*=/g).filter((name) => loaded.has(name)),
       ...(importing.exec(part) ?? []),
       ...(part.includes('super()') ? [] : (part.match(overriding) ?? [])),
     ]
   }).length
 }
 
-/** How a file calls `name` of an object or a module, as patterns: by its path, by the names under which it is imported, and of an instance. */
-function callsOf(object: string, name: string, code: string): readonly string[] {
-  const at = object.lastIndexOf('.')
-  const [parent, last] = [object.slice(0, Math.max(at, 0)), object.slice(at + 1)]
-  const imported = (from: string, what: string): readonly string[] =>
-    [
-      ...code.matchAll(
-        new RegExp(String.raw`^\s*from ${from} import (?:\([^)]*|[^\n]*)\b${what}\b(?: as (\w+))?`, 'gm'),
-      ),
-    ].map(([, alias = what]) => alias)
-  const aliases = [...code.matchAll(new RegExp(String.raw`^\s*import ${object} as (\w+)`, 'gm'))].map(
-    ([, alias = '']) => alias,
-  )
-  const objects = [object, ...aliases, ...(at === -1 ? [] : imported(parent, last))]
-  const real = new RegExp(String.raw`^\s*import (\S+) as ${object}\b`, 'm').exec(code)?.[1]
-  return [
-    ...(real === undefined || real === object ? [] : callsOf(real, name, code)),
-    ...objects.map((each) => String.raw`${each.replaceAll('.', String.raw`\.`)}(?:\([^()\n]*\))?\.${name}`),
-    ...imported(object, name),
-  ]
+/** What lines with an assertion call: `add`, `sums.add`, and `Sums.add` for `Sums(1).add(2)`. */
+function assertedCalls(code: string): ReadonlySet<string> {
+  const lines = code.match(/\bassert\w*\b[^\n]*/g)?.join('\n') ?? ''
+  const ofObjects = lines.matchAll(/(?<![\w.])([\w.]+)\([^()\n]*\)\.(\w+)(?=\()/g)
+  return new Set([
+    ...captures(lines, /(?<![\w.])([\w.]+)\(/g),
+    ...[...ofObjects].map(([, object, name]) => `${object}.${name}`),
+  ])
+}
+
+/** How a file calls `name` of an object or a module: by its path, and by the names under which it is imported. */
+function callsOfImports(imports: readonly Imported[]): (object: string, name: string) => readonly string[] {
+  const locals = new Map<string, Set<string>>()
+  const real = new Map<string, string>()
+  for (const { name, local, from, isModule } of imports) {
+    const key = isModule === true ? name : `${from}.${name}`
+    locals.set(key, (locals.get(key) ?? new Set()).add(local))
+    if (isModule === true && local !== name) real.set(local, name)
+  }
+  return (object, name) => {
+    const objects = new Set([object, real.get(object) ?? object])
+    return [...objects].flatMap((each) => [
+      ...[each, ...(locals.get(each) ?? [])].map((local) => `${local}.${name}`),
+      ...(locals.get(`${each}.${name}`) ?? []),
+    ])
+  }
 }
 
 /** The object and the name of what is replaced: by `monkeypatch` or `mock`, or by an assignment to a module. */

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { captures } from '../../core/captures.ts'
 import { isTestFile } from '../../guard-engine/tests/test-files.ts'
 import { textInside } from '../../io/read-text-inside.ts'
 
@@ -124,7 +125,7 @@ function styleOf(name: string): string | null {
 
 function identifiers(samples: readonly Sample[]): string | null {
   const declared = /\b(?:function|def|fn|func|const|let|var)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w*)/g
-  const names = samples.flatMap(({ text }) => [...text.matchAll(declared)].map(([, name = '']) => name))
+  const names = samples.flatMap(({ text }) => captures(text, declared))
   const { camelCase = 0, snake_case = 0 } = tally(names.map(styleOf))
   const found = prevailing({ camelCase, snake_case })
   return found === null ? null : `Names of functions and variables: ${found}.`

@@ -1,4 +1,5 @@
 import { counted } from '../../core/counted.ts'
+import { isOfTests } from '../../guard-engine/tests/test-files.ts'
 import type { FailedStep } from '../../verifier/contract.ts'
 import type { AttemptRecord, InfrastructureFault, ParsedTask } from '../contract.ts'
 import { logPlaces } from '../log-places.ts'
@@ -94,9 +95,7 @@ function untouchedFiles({ lastLog, filesModified }: StuckFacts): Hypothesis | nu
 }
 
 function changedTests({ filesModified }: StuckFacts): Hypothesis | null {
-  const tests = filesModified.filter((path) =>
-    /(^|\/)(tests?|__tests__|spec)\/|[._-](test|spec)\.|(^|\/)test_[^/]*$/.test(path),
-  )
+  const tests = filesModified.filter(isOfTests)
   if (tests.length === 0) return null
   return {
     title: 'A test written for the task expects the wrong result',

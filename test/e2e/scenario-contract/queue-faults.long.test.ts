@@ -208,7 +208,7 @@ const hasPath = (tmp: string, part: string): boolean =>
   readdirSync(tmp, { recursive: true }).some((path) => String(path).includes(part))
 const moments: Readonly<Record<string, (world: { starts(): number }, tmp: string) => boolean>> = {
   'while it looks for agents': (_, tmp) => hasPath(tmp, '/probe'),
-  // Or just after it, when nobody looked in time.
+  // Or just after it, if no worker looked in time.
   'while it prepares the run': (world, tmp) => hasPath(tmp, 'gantry-probe-') || world.starts() >= 1,
   'when the first trial has begun': (world) => world.starts() >= 1,
   'in the middle of the run': (world) => world.starts() >= 3,
