@@ -3,7 +3,8 @@
  * file itself replaced. Their number is counted with the skipped ones.
  */
 export function untestedIn(path: string, code: string): number {
-  if (/\.pyi?$/.test(path)) return replacedInPython(code) + neverAwaited(code)
+  if (/\.pyi?$/.test(path))
+    return replacedInPython(code) + neverAwaited(code) + (code.match(generators)?.length ?? 0)
   return /\.[cm]?[jt]sx?$/.test(path)
     ? skippedByName(code) +
         skippedInside(code) +
@@ -137,6 +138,10 @@ function neverAwaited(code: string): number {
       /\bassert/.test(body) && (isAsync !== undefined || /\byield\b/.test(body)),
   ).length
 }
+
+/** Tests that pytest does not run, because they are generators. */
+const generators =
+  /^([ \t]*)def test\w*\([^)\n]{0,300}\)[^\n]{0,300}:\n(\1[ \t]+)(?:\S[^\n]*\n(?:(?:\2[^\n]*)?\n){0,40}?\2)?yield\b/gm
 
 function replacedInPython(code: string): number {
   const parts = code.split(
