@@ -78,7 +78,7 @@ function allLanguages(): readonly TestLanguage[] {
       comments: /^[ \t]*#.*$|^[ \t]*(?:"""[\s\S]*?"""|'''[\s\S]*?''')[ \t]*$/gm,
       cases: /^[ \t]*(?:async[ \t]+)?def[ \t]+test\w*[ \t]*\(/gm,
       skipped:
-        /@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.(?:skip|xfail|importorskip)\(|\.skipTest\(|\bSkipTest\b|\bcollect_ignore\b|\bpytestmark\b|^[ \t]*(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^[ \t]*raise SystemExit(?:\(0?\))?[ \t]*$|^[ \t]*(?:\w+\.)?__test__\s*=\s*False|^def load_tests\(|def test\w*\([^)]{0,300}\)[^:\n]{0,300}:\s*\n\s*return[ \t]*$|\btry:[ \t]*\n[^\n]*\bassert[^\n]*\n\s*except[^\n]*:\s*pass\b|^if (?:False|0)\b|^[ \t]*del test\w*|^[ \t]*test\w*\s*=\s*None\b|\bwith (?:contextlib\.)?suppress\((?:AssertionError|Exception|BaseException)\)|\.parametrize\([^[\n]+\[\s*\]|^[ \t]*assert ?\((?:[^()[\]{}"',\n]|"[^"\n]*"|'[^'\n]*'|\([^()\n]*\)|\[[^\]\n]*\]|\{[^}\n]*\})*,(?:[^()\n]|\([^()\n]*\))*\)[ \t]*$|^[ \t]*assert\b[^\n]*\bor True[ \t]*$|^(?:async )?(def test\w*\()(?=[\s\S]*^(?:async )?\1)|^class (?!\w*(?:Test|Spec))(\w+)(?:\(\s*(?:object\s*)?\))?:(?=(?:\n+[ \t]+.*)*?\n+[ \t]+(?:async )?def test)(?![\s\S]*\b\2\b)/gm,
+        /@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.(?:skip|xfail|importorskip)\(|\.skipTest\(|\bSkipTest\b|\bcollect_ignore\b|\bpytestmark\b|^[ \t]*(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^[ \t]*raise SystemExit(?:\(0?\))?[ \t]*$|^[ \t]*(?:test\w*\.)?__test__\s*=\s*False|^def load_tests\(|def test\w*\([^)]{0,300}\)[^:\n]{0,300}:\s*\n\s*return[ \t]*$|\btry:[ \t]*\n[^\n]*\bassert[^\n]*\n\s*except[^\n]*:\s*pass\b|^if (?:False|0)\b|^[ \t]*del test\w*|^[ \t]*test\w*\s*=\s*None\b|\bwith (?:contextlib\.)?suppress\((?:AssertionError|Exception|BaseException)\)|\.parametrize\([^[\n]+\[\s*\]|^[ \t]*assert ?\((?:[^()[\]{}"',\n]|"[^"\n]*"|'[^'\n]*'|\([^()\n]*\)|\[[^\]\n]*\]|\{[^}\n]*\})*,(?:[^()\n]|\([^()\n]*\))*\)[ \t]*$|^[ \t]*assert\b[^\n]*\bor True[ \t]*$|^(?:async )?(def test\w*\()(?=[\s\S]*^(?:async )?\1)|^class (?!\w*(?:Test|Spec))(\w+)(?:\(\s*(?:object\s*)?\))?:(?=(?:\n+[ \t]+.*)*?\n+[ \t]+(?:async )?def test)(?![\s\S]*\b\2\b)/gm,
       assertions: /\bassert\b|\.assert\w+\(|\bpytest\.(?:raises|warns|approx)\b/g,
       ends: /^(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^raise SystemExit\b|(?<![\s\S])(?![\s\S]*\b(?:fork|subprocess|multiprocessing)\b)[\s\S]*\bos\._exit\(0\)/m,
     },
@@ -144,16 +144,17 @@ function allLanguages(): readonly TestLanguage[] {
       comments: /^[ \t]*#(?!!).*$/gm,
       cases: /^[ \t]*@test\b|^[ \t]*(?:function[ \t]+)?test\w*[ \t]*\(\)/gm,
       skipped:
-        /^[ \t]*skip\b|^[ \t]*exit(?:[ \t]+0)?[ \t]*$|^[ \t]*run \[|^[ \t]*! \[\[? |^[ \t]*(?:set \+e\b|trap - (?:ERR|DEBUG)\b)|^[ \t]*@test\b[^\n]*\{\s*(?:return|exit)(?: 0)?\s*[;\n]|^[ \t]*(?:\[|test|run)[ \t]*\(\)/gm,
+        /^[ \t]*skip\b|^[ \t]*exit(?:[ \t]+0)?[ \t]*$|^[ \t]*run \[[^\n]*(?=\n[ \t]*(?:\}|run \[))|^set \+e\b|^[ \t]*trap - (?:ERR|DEBUG)\b|^[ \t]*@test\b[^\n]*\{\s*(?:return|exit)(?: 0)?\s*[;\n]|^[ \t]*(?:\[|test|run)[ \t]*\(\)/gm,
       assertions: /\bassert\w*\b|^[ \t]*\[\[?[ \t]/gm,
     },
     {
       files: /(?:^|\/)x?t\/(?:.*\/)?[^/]+\.t$/,
       comments: hashes,
-      cases: /^[ \t]*(?:subtest|is|isnt|ok|like|unlike|cmp_ok|is_deeply|isa_ok|can_ok)\b[ \t(]/gm,
+      cases: /^[ \t]*subtest\b|^[ \t]*use Test(?:2|::\w+)/gm,
       skipped:
         /\bskip_all\b|\b(?:SKIP|TODO):|\$TODO\b|\bskip\(|^[ \t]*exit\b|^__END__$|\*(?:main::)?(?:is|ok|like|is_deeply)\s*=/gm,
-      assertions: /\b(?:is|isnt|like|unlike|cmp_ok|is_deeply)\b[ \t(]/g,
+      assertions:
+        /^[ \t]*(?:is|isnt|ok|like|unlike|cmp_ok|is_deeply|isa_ok|can_ok|throws_ok|dies_ok|lives_ok)\b[ \t(]/gm,
     },
     {
       files: /(?:^|\/)(?:test_[^/]*|[^/]*[_-](?:unit)?tests?)\.(?:c|cc|cpp|cxx|h|hpp)$/,
