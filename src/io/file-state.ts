@@ -113,6 +113,12 @@ export function putBack(path: string, { content, mode, link }: WantedFile): stri
   }
 }
 
+/** Gives the owner of a directory all rights in it, as far as that is allowed. */
+export function openDirectory(path: string): void {
+  const mode = Number(statOf(path, fs.lstatSync)?.mode ?? 0o700n) & 0o7777
+  if ((mode & 0o700) !== 0o700) orElse(null, () => fs.chmodSync(path, mode | 0o700))
+}
+
 /** Moves whatever is at a path to a new path in an existing directory, also to another file system. Returns why it failed, or null. */
 export function moveAside(path: string, to: string): string | null {
   try {

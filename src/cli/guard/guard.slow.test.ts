@@ -11,6 +11,7 @@ import { type AgentStatus, guardStatus, isArmed } from '../../guard/status/guard
 import { findAgentAbove } from '../../guard/unlock/prove-person.ts'
 import { guardHome } from '../../guard-engine/ledger/ledger-place.ts'
 import { appendNote } from '../../guard-engine/ledger/open-ledger.ts'
+import { ledgerFiles } from '../../guard-engine/ledger/read-ledger.ts'
 import { hookLauncher, launchedPrograms, writeLauncher } from '../../guard-install/hook-launcher.ts'
 import { hookBinPath } from '../../guard-install/hook-program.ts'
 import { displayWidth } from '../../report/display-width.ts'
@@ -166,6 +167,18 @@ describe('gantry guard status', () => {
     }
   })
 
+  test('lines of the ledger that another program wrote are a problem', async () => {
+    await guard(['install', '--agent', 'claude-code'])
+    const home = guardHome({ HOME: join(base, 'home') })
+    const path = ledgerFiles(home, realpathSync(join(base, 'project')))[0] ?? ''
+    writeFileSync(path, `${readFileSync(path, 'utf8')}{"kind":"note"}\n`)
+    const { out, code } = await guard(['status'])
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(
+      '1 line of the ledger of this project was written or changed',
+    )
+    expect(code).toBe(1)
+  })
+
   test('a hook program that was changed, cannot start or starts a missing file is not armed', async () => {
     await guard(['install', '--agent', 'claude-code'])
     const { hooks } = JSON.parse(readFileSync(settings(), 'utf8'))
@@ -298,6 +311,7 @@ describe('gantry guard status', () => {
         hookBin: '/h',
         viewsProblem: null,
         settingsProblem: null,
+        ledgerProblem: null,
         sealedSettings: null,
         unlockedUntil: null,
         unseenChanges: [],

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { createColors } from 'picocolors'
 import type { HookedAgent } from '../../agents/hook-codecs.ts'
+import { counted } from '../../core/counted.ts'
 import { exitCode } from '../../core/exit-code.ts'
 import { snakeKeys } from '../../core/json-fields.ts'
 import type { AgentStatus, Limit } from '../../guard/status/guard-status.ts'
@@ -25,7 +26,7 @@ export function statusCommand(context: CliContext): Command {
     .option('--json', 'print JSON and nothing else on standard output')
     .addHelpText(
       'after',
-      '\nExit code 1 when the guard is installed for an agent but not armed, when its settings are invalid, or when a change of a protected file waits for `guard seen`.',
+      '\nExit code 1 when the guard is installed for an agent but not armed, when its settings are invalid, when another program changed its ledger, or when a change of a protected file waits for `guard seen`.',
     )
     .action(async (flags: StatusFlags) => {
       const { isArmed } = await import('../../guard/status/guard-status.ts')
@@ -33,7 +34,8 @@ export function statusCommand(context: CliContext): Command {
       const document = { ...snakeKeys(status), agents: status.agents.map(snakeKeys) }
       if (flags.json === true) context.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
       else printStatus(status, context)
-      if (!isArmed(status.agents) || status.settingsProblem !== null || status.unseenChanges.length > 0)
+      const isClean = status.settingsProblem === null && status.ledgerProblem === null
+      if (!isArmed(status.agents) || !isClean || status.unseenChanges.length > 0)
         context.setExitCode(exitCode.failed)
     })
 }
@@ -43,7 +45,7 @@ type GuardView = Awaited<ReturnType<typeof readGuardView>>
 async function readGuardView(context: CliContext, flags: StatusFlags) {
   const { installableAgents } = await import('../../agents/hook-installers.ts')
   const { guardHome } = await import('../../guard-engine/ledger/ledger-place.ts')
-  const { latestHistory } = await import('../../guard-engine/ledger/read-ledger.ts')
+  const { foreignLines, latestHistory } = await import('../../guard-engine/ledger/read-ledger.ts')
   const { sealedNotice, settingsInForce } = await import('../../guard-engine/settings/settings-in-force.ts')
   const { viewsProblem } = await import('../../guard-engine/views/state-directory.ts')
   const { ownHookProgram } = await import('../../guard-install/hook-program.ts')
@@ -56,6 +58,7 @@ async function readGuardView(context: CliContext, flags: StatusFlags) {
   const history = latestHistory(guardHome(env), root)
   const read = await settingsInForce({ root, env, userDir: guardHome(env) }, history)
   const { unlockedUntilMs } = history.gate
+  const foreign = foreignLines(guardHome(env), root)
   return {
     root,
     ...program,
@@ -63,6 +66,11 @@ async function readGuardView(context: CliContext, flags: StatusFlags) {
     viewsProblem: viewsProblem(root, read.settings.state.dir),
     /** What is wrong with the settings; null when they are valid. */
     settingsProblem: read.kind === 'broken' ? read.problem : null,
+    /** Lines of the ledger that do not count; null when there are none. */
+    ledgerProblem:
+      foreign === 0
+        ? null
+        : `${counted(foreign, 'line')} of the ledger of this project ${foreign === 1 ? 'was' : 'were'} written or changed by another program, or the key was replaced: ${foreign === 1 ? 'it does' : 'they do'} not count`,
     sealedSettings: sealedNotice(read),
     /** Until when agents may change the guard's own files, ISO 8601; null when they may not. */
     unlockedUntil: unlockedUntilMs > Date.now() ? new Date(unlockedUntilMs).toISOString() : null,
@@ -97,7 +105,16 @@ const nameMin = 12
 
 /** One block per agent, wrapped to the terminal: its state, problems, and what the agent cannot enforce. */
 export function printStatus(
-  { root, agents, viewsProblem, settingsProblem, sealedSettings, unlockedUntil, unseenChanges }: GuardView,
+  {
+    root,
+    agents,
+    viewsProblem,
+    settingsProblem,
+    ledgerProblem,
+    sealedSettings,
+    unlockedUntil,
+    unseenChanges,
+  }: GuardView,
   { stdout }: CliContext,
 ): void {
   const paint = createColors(stdout.color)
@@ -119,7 +136,11 @@ export function printStatus(
       `protected files changed during calls of an agent: ${unseenChanges.join(', ')}; the end of the work is refused until a person has run 'gantry guard seen'`,
       2,
     )
-  for (const problem of settingsProblem?.split('\n') ?? []) write(`problem: ${problem}`, 2)
+  for (const problem of [
+    ...(settingsProblem?.split('\n') ?? []),
+    ...(ledgerProblem === null ? [] : [ledgerProblem]),
+  ])
+    write(`problem: ${problem}`, 2)
   for (const status of agents) {
     const [mark, words] = states[status.state]
     stdout.write(`\n  ${paints[mark](mark)}  ${paint.bold(padRight(status.agent, nameMin))} ${words}\n`)

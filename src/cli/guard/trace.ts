@@ -77,6 +77,10 @@ async function filesOf(
   if (session !== undefined) {
     const ledger = await sources.sessionLedgerPath(session, context)
     if (ledger !== null) return [ledger]
+    if (session === 'latest')
+      throw new GantryError('NOT_FOUND', 'the guard has recorded no session of this project', {
+        hint: "Run 'gantry guard status' to see whether its hooks are installed.",
+      })
     throw new GantryError('NOT_FOUND', `there is no session ${JSON.stringify(session)} of this project`, {
       hint: "Use 'latest' for the newest one.",
     })

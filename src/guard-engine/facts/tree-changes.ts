@@ -280,7 +280,7 @@ export async function askedSince(
 
 /** Files with behaviour of their own. */
 export const isSource =
-  /\.(?:[cm]?[jt]sx?|py|go|rs|rb|php|java|kts?|scala|cs|fs|swift|exs?|dart|clj[cs]?|c|cc|cpp|cxx|h|hpp|sh|bash|lua|vue|svelte)$/
+  /\.(?:[cm]?[jt]sx?|py|go|rs|rb|php|java|kts?|scala|cs|fs|swift|exs?|dart|clj[cs]?|c|cc|cpp|cxx|h|hpp|sh|bash|lua|p[lm]|vue|svelte)$/
 
 /** Commands that read documentation: prose, links, formatting, workflows, or the pages built from it. */
 const readsDocumentation =

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { modifiedAtMs, namesIn } from '../../io/directory.ts'
+import { isFile } from '../../io/path-kind.ts'
 import { readFrom } from '../../io/read-from.ts'
 import type { History, LedgerEntry } from '../contract.ts'
 import { historyFold } from '../history/index.ts'
@@ -30,7 +31,19 @@ export function keyOf(entry: LedgerEntry): string {
 export function ledgerFiles(guardHome: string, root: string): readonly string[] {
   const { directory, project } = ledgerPlace(guardHome, root, '')
   const sessions = join(directory, 'sessions')
-  return [project, ...namesIn(sessions).map((name) => join(sessions, name))]
+  return [
+    project,
+    ...namesIn(sessions)
+      .map((name) => join(sessions, name))
+      .filter(isFile),
+  ]
+}
+
+/** How many lines in the project's own ledger and the newest sessions the guard did not write, or not with this key. */
+export function foreignLines(guardHome: string, root: string): number {
+  const { project } = ledgerPlace(guardHome, root, '')
+  const files = [project, ...newestSessions(guardHome, root).slice(0, 20)].filter(isFile)
+  return files.reduce((sum, path) => sum + readLedger(guardHome, path).tampered, 0)
 }
 
 /** Those of the sessions only, the one that was written last first. */

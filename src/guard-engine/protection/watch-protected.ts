@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path'
-import { moveAside, putBack } from '../../io/file-state.ts'
+import { moveAside, openDirectory, putBack } from '../../io/file-state.ts'
 import type { listDirectory } from '../../io/list-directory.ts'
 import { changedAtMs, entryKind, pathKind } from '../../io/path-kind.ts'
 import { makePrivateDirectories, writePrivateFileAtomic } from '../../io/private-files.ts'
@@ -162,25 +162,26 @@ function undone(
   if (is?.isCopied === true && was !== null) writePrivateFileAtomic(kept, readCopy(copies, is.hash) ?? '')
   // A new file, or something that is not a file where one was.
   const isInTheWay = is !== null && (was === null || is.kind !== was.kind)
-  const moved = isInTheWay ? moveAside(path, kept) : clearWay(path, root, kept)
+  const cleared = clearWay(path, root, kept)
+  const moved = cleared ?? (isInTheWay && entryKind(path) !== null ? moveAside(path, kept) : null)
   const failed = moved ?? (was === null || copy === null ? null : putBack(path, { ...was, content: copy }))
   if (failed !== null) return { ...change, restored: false, why: failed }
   return { ...change, restored: true, ...(what !== 'missing' && { aside: kept }) }
 }
 
-/** A link in place of a directory above a file is moved too: the file would be put back somewhere else. Links are not watched. */
+/**
+ * A link in place of a directory above a file is moved too: the file would be put back somewhere else. Links are not watched. A directory
+ * that was closed gets the rights of its owner back.
+ */
 function clearWay(path: string, root: string, kept: string): string | null {
-  const above = path.startsWith(`${root}/`)
-    ? path
-        .slice(root.length + 1)
-        .split('/')
-        .slice(0, -1)
-    : []
+  if (!path.startsWith(`${root}/`)) return null
+  const above = path.slice(root.length).split('/').slice(0, -1)
   for (const [index, name] of above.entries()) {
-    const directory = join(root, ...above.slice(0, index), name)
+    const directory = join(root, ...above.slice(0, index + 1))
     const kind = entryKind(directory)
     if (kind === null) return null
     if (kind !== 'directory') return moveAside(directory, `${kept}.${name}`)
+    openDirectory(directory)
   }
   return null
 }

@@ -6,6 +6,7 @@ import { changedAtMs, createdAtMs, entryKind, isDirectory, isFile } from '../../
 import { sizeOf } from '../../io/read-from.ts'
 import { firstBytes } from '../../io/read-head.ts'
 import { readShortText } from '../../io/read-short-text.ts'
+import { realPath } from '../../io/resolve-links.ts'
 import { sha256 } from '../../io/sha256.ts'
 import type { World } from '../../shell/world.ts'
 import { taskFiles } from '../evidence/coverage/task-script.ts'
@@ -137,14 +138,18 @@ const generated =
   /^(?:build\.make|link\.txt|flags\.make|.*\.ninja|\.ninja_\w+|CTest(?:Testfile|Custom)\.cmake|Makefile2?|CMakeCache\.txt)$/
 const compilerIn = /\b(?:CC|CXX|LD|cc|gcc|g\+\+|clang|rustc|go build)\b|\.o\b/
 
+function isInside(root: string, path: string): boolean {
+  return `${realPath(path)}/`.startsWith(`${root}/`)
+}
+
 /** A compiled file, or a script in the place of one. */
 function isExecutable(path: string): boolean {
   return /^(?:\x7fELF|!<arch>|#!|MZ|\ufffd{4})/.test(firstBytes(path, 8).toString())
 }
 
 /**
- * What a build directory of CMake says about the build, by name: programs that are put before the compiler, and for each object which source
- * it was made from.
+ * What a build directory of CMake says about the build, by name: programs that are put before the compiler, sources of another project, and
+ * for each object which source it was made from.
  */
 export function cmakeBuild(root: string, named: string): Readonly<Record<string, string>> {
   if (!/\b(?:cmake|ctest)\b/.test(named)) return {}
@@ -156,7 +161,10 @@ export function cmakeBuild(root: string, named: string): Readonly<Record<string,
     const isAsserted = testsWithAssert(build, root)
     const lines = [...(cache.match(launcherLines) ?? []), ...((isAsserted && cache.match(releaseLine)) || [])]
     const own = [named, ...presets.map((file) => readShortText(join(root, file), maxText))].join('\n')
-    const isOwn = (line: string): boolean => own.includes(line.slice(line.indexOf('=') + 1))
+    const isOwn = (line: string): boolean => {
+      const value = line.slice(line.indexOf('=') + 1)
+      return own.includes(value) || isInside(root, value)
+    }
     const launchers = lines.filter(
       (line) => !/=(?:.*\/)?(?:s?ccache|distcc|icecc)?$/.test(line) && !isOwn(line),
     )
@@ -184,7 +192,7 @@ function testsWithAssert(build: string, root: string): boolean {
 const releaseLine = /^CMAKE_BUILD_TYPE:\w+=(?:Rel\w*|MinSizeRel)$/m
 
 const launcherLines =
-  /^CMAKE_\w*(?:COMPILER_LAUNCHER|LINKER_LAUNCHER|CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)\b.*$|^CMAKE_C(?:XX)?_FLAGS(?:_DEBUG|_INIT)?:[^=\n]*=(?:.*[\s"'])?-(?:D\s*\w|U\s*\w|include\b|imacros\b).*$|^CMAKE_PROJECT_\w*INCLUDE\w*:.*$/gm
+  /^CMAKE_\w*(?:COMPILER_LAUNCHER|LINKER_LAUNCHER|CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)\b.*$|^CMAKE_C(?:XX)?_FLAGS(?:_DEBUG|_INIT)?:[^=\n]*=(?:.*[\s"'])?-(?:D\s*\w|U\s*\w|include\b|imacros\b).*$|^CMAKE_PROJECT_\w*INCLUDE\w*:.*$|^CMAKE_HOME_DIRECTORY:.*$/gm
 const presets = ['CMakeLists.txt', 'CMakePresets.json', 'CMakeUserPresets.json']
 
 /** Objects with their sources: `CMakeFiles/NAME.dir/sub/x.c.o` is made from `sub/x.c`. */

@@ -133,16 +133,14 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
   const inverted = language.inverted === undefined ? 0 : count(language.inverted)
   const isOwn = (place: string): boolean => isEmptyModule(root, path, place)
   const skipped =
-    count(language.skipped) +
-    ownMocks(path, code) +
-    untestedIn(path, code) +
-    ownFrameworks(code, isOwn) +
-    shadowedModules(root, path, code)
+    count(language.skipped) + ownMocks(path, code) + untestedIn(path, code) + ownFrameworks(code, isOwn)
+  // What other files do to this one, which may be the same as before.
+  const byOthers = shadowedModules(root, path, code) + helperMocks(root, path, code)
   const loose = looseIn(code)
   return {
-    hash: testHash(read.text),
+    hash: byOthers === 0 ? testHash(read.text) : `${testHash(read.text)}+${byOthers}`,
     cases,
-    skipped,
+    skipped: skipped + byOthers,
     assertions: count(language.assertions),
     ...(inverted > 0 && { inverted }),
     ...(loose > 0 && { loose }),
@@ -153,16 +151,42 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
   }
 }
 
-/** Modules of the project that a Python test takes from another directory, by `sys.path`. */
+/**
+ * Modules of the project that a test takes from somewhere else: in JavaScript from a file without an ending beside the source, in Python from
+ * a package beside the module, or from another directory by `sys.path`.
+ */
 function shadowedModules(root: string, path: string, code: string): number {
+  const isThere = (file: string): boolean => textInside(root, file, maxFileBytes) !== null
+  const isScript = scripts.test(path)
+  if (!isScript && !path.endsWith('.py')) return 0
+  const names = isScript
+    ? []
+    : [...code.matchAll(/^\s*(?:from|import)\s+(\w+)/gm)].map(([, name = '']) => name)
+  const bare = isScript
+    ? [...code.matchAll(relativeModule)].map(([, place = '']) => join(dirname(path), place))
+    : names.flatMap((name) => [name, join('src', name)])
+  const isShadowed = (place: string): boolean =>
+    isScript
+      ? isThere(place) && ['.js', '.cjs', '.mjs', '.ts', '.jsx', '.tsx'].some((end) => isThere(place + end))
+      : isThere(join(place, '__init__.py')) && isThere(`${place}.py`)
+  return bare.filter(isShadowed).length + fromElsewhere(path, code, { names, isThere })
+}
+
+const scripts = /\.[cm]?[jt]sx?$/
+const relativeModule = /['"](\.{1,2}\/[^'"\n]{1,200})['"]/g
+
+function fromElsewhere(
+  path: string,
+  code: string,
+  { names, isThere }: { readonly names: readonly string[]; isThere(file: string): boolean },
+): number {
   const places = [...code.matchAll(/\bsys\.path\.insert\(\s*0,([^\n]{1,300})/g)].flatMap(([, text = '']) => {
     const names = [...text.matchAll(/['"]([^'"\n]+)['"]/g)].map(([, name = '']) => name)
     const place = names.filter((name) => !/^\.{0,2}$/.test(name)).join('/')
     return place === '' || /^(?:\/|\.\.)/.test(place) ? [] : [place, join(dirname(path), place)]
   })
   if (places.length === 0) return 0
-  const isThere = (file: string): boolean => textInside(root, file, maxFileBytes) !== null
-  return [...code.matchAll(/^\s*(?:from|import)\s+(\w+)/gm)].filter(([, name = '']) =>
+  return names.filter((name) =>
     ['.', 'src'].some(
       (own) =>
         isThere(join(own, `${name}.py`)) &&
@@ -170,6 +194,23 @@ function shadowedModules(root: string, path: string, code: string): number {
     ),
   ).length
 }
+
+/** Mocks of the tested module, or other conditions in Bats, in what a test loads from beside it. */
+function helperMocks(root: string, path: string, code: string): number {
+  const textOf = (file: string): string => textInside(root, file, maxFileBytes) ?? ''
+  if (path.endsWith('.bats'))
+    return [...code.matchAll(/^[ \t]*(?:load|source|\.)[ \t]+["']?([\w./-]+)/gm)]
+      .flatMap(([, place = '']) => [place, `${place}.bash`, `${place}.sh`])
+      .filter((place) => otherConditions.test(textOf(join(dirname(path), place)))).length
+  if (!scripts.test(path)) return 0
+  const bare = [...code.matchAll(relativeModule)].map(([, place = '']) => join(dirname(path), place))
+  const files = bare
+    .flatMap((each) => [each, `${each}.ts`, `${each}.js`, `${each}.cjs`, `${each}.mjs`])
+    .filter((each) => isInTests.test(each))
+  return files.reduce((sum, each) => sum + ownMocks(path, textOf(each)), 0)
+}
+
+const otherConditions = /^[ \t]*(?:function[ \t]+)?(?:\[\[?|test|run)[ \t]*\(\)/m
 
 /** The text of a module in the place of the tests that loads nothing of the project; null for any other. */
 function helperText(root: string, path: string, place: string): string | null {
@@ -248,9 +289,12 @@ function markOf(text: string): string {
 function ownMocks(path: string, code: string): number {
   const name = /([^/]+?)[._-](?:test|spec)\.[cm]?[jt]sx?$/.exec(path)?.[1]
   if (name === undefined || /\b(?:importActual|requireActual|importOriginal)\b/.test(code)) return 0
-  const mocks = code.matchAll(/\b(?:vi|jest)\.(?:mock|doMock|unstable_mockModule)\(\s*['"`]([^'"`\n]+)/g)
-  return [...mocks].filter(([, module = '']) => module.replace(/\.[cm]?[jt]sx?$/, '').endsWith(`/${name}`))
-    .length
+  const mocks = code.matchAll(
+    /\b(?:(?:vi|jest)\.(?:mock|doMock|unstable_mockModule)|mock\.module)\(\s*['"`]([^'"`\n]+)|\brequire\.cache\[\s*require\.resolve\(\s*['"`]([^'"`\n]+)['"`]\s*\)\s*\]\s*=(?!=)/g,
+  )
+  return [...mocks].filter(([, module, cached = '']) =>
+    (module ?? cached).replace(/\.[cm]?[jt]sx?$/, '').endsWith(`/${name}`),
+  ).length
 }
 
 /**

@@ -23,7 +23,7 @@ export function testLanguage(path: string): TestLanguage | null {
   return languages().find(({ files }) => files.test(path)) ?? null
 }
 
-const hint = /[tT]est|[sS]pec|\.cy\.|\.e2e\.|IT\.|\.rs|\.bats/
+const hint = /[tT]est|[sS]pec|\.cy\.|\.e2e\.|IT\.|\.rs|\.bats|\.t$/
 
 /** Identifies the text of a test file in a snapshot. */
 export function testHash(text: string): string {
@@ -86,7 +86,7 @@ function allLanguages(): readonly TestLanguage[] {
       comments: /^[ \t]*#.*$|^[ \t]*(?:"""[\s\S]*?"""|'''[\s\S]*?''')[ \t]*$/gm,
       cases: /^[ \t]*(?:async[ \t]+)?def[ \t]+test\w*[ \t]*\(/gm,
       skipped:
-        /@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.(?:skip|xfail|importorskip)\(|\.skipTest\(|\bSkipTest\b|\bcollect_ignore\b|\bpytestmark\b|^[ \t]*(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^[ \t]*raise SystemExit(?:\(0?\))?[ \t]*$|^[ \t]*__test__\s*=\s*False|^def load_tests\(|def test\w*\([^)]{0,300}\)[^:\n]{0,300}:\s*\n\s*return[ \t]*$|\btry:[ \t]*\n[^\n]*\bassert[^\n]*\n\s*except[^\n]*:\s*pass\b|^if (?:False|0)\b|^[ \t]*del test\w*|^[ \t]*test\w*\s*=\s*None\b|\bwith (?:contextlib\.)?suppress\((?:AssertionError|Exception|BaseException)\)|\.parametrize\([^[\n]+\[\s*\]|^[ \t]*assert \([^\n]*,\s*f?["'][^\n]*\)[ \t]*$|^[ \t]*assert\b[^\n]*\bor True[ \t]*$/gm,
+        /@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.(?:skip|xfail|importorskip)\(|\.skipTest\(|\bSkipTest\b|\bcollect_ignore\b|\bpytestmark\b|^[ \t]*(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^[ \t]*raise SystemExit(?:\(0?\))?[ \t]*$|^[ \t]*(?:test\w*\.)?__test__\s*=\s*False|^def load_tests\(|def test\w*\([^)]{0,300}\)[^:\n]{0,300}:\s*\n\s*return[ \t]*$|\btry:[ \t]*\n[^\n]*\bassert[^\n]*\n\s*except[^\n]*:\s*pass\b|^if (?:False|0)\b|^[ \t]*del test\w*|^[ \t]*test\w*\s*=\s*None\b|\bwith (?:contextlib\.)?suppress\((?:AssertionError|Exception|BaseException)\)|\.parametrize\([^[\n]+\[\s*\]|^[ \t]*assert ?\((?:[^()[\]{}"',\n]|"[^"\n]*"|'[^'\n]*'|\([^()\n]*\)|\[[^\]\n]*\]|\{[^}\n]*\})*,(?:[^()\n]|\([^()\n]*\))*\)[ \t]*$|^[ \t]*assert\b[^\n]*\bor True[ \t]*$/gm,
       assertions: /\bassert\b|\.assert\w+\(|\bpytest\.(?:raises|warns|approx)\b/g,
       ends: /^(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^raise SystemExit\b|(?<![\s\S])(?![\s\S]*\b(?:fork|subprocess|multiprocessing)\b)[\s\S]*\bos\._exit\(0\)/m,
     },
@@ -151,8 +151,18 @@ function allLanguages(): readonly TestLanguage[] {
       files: /\.bats$|(?:^|\/)(?:test_[^/]*|[^/]*_test)\.sh$/,
       comments: /^[ \t]*#(?!!).*$/gm,
       cases: /^[ \t]*@test\b|^[ \t]*(?:function[ \t]+)?test\w*[ \t]*\(\)/gm,
-      skipped: /^[ \t]*skip\b|^[ \t]*exit(?:[ \t]+0)?[ \t]*$/gm,
+      skipped:
+        /^[ \t]*skip\b|^[ \t]*exit(?:[ \t]+0)?[ \t]*$|^[ \t]*run \[[^\n]*(?=\n[ \t]*(?:\}|run \[))|^set \+e\b|^[ \t]*trap - (?:ERR|DEBUG)\b|^[ \t]*@test\b[^\n]*\{\s*(?:return|exit)(?: 0)?\s*[;\n]|^[ \t]*(?:\[|test|run)[ \t]*\(\)/gm,
       assertions: /\bassert\w*\b|^[ \t]*\[\[?[ \t]/gm,
+    },
+    {
+      files: /(?:^|\/)x?t\/(?:.*\/)?[^/]+\.t$/,
+      comments: hashes,
+      cases: /^[ \t]*subtest\b|^[ \t]*use Test(?:2|::\w+)/gm,
+      skipped:
+        /\bskip_all\b|\b(?:SKIP|TODO):|\$TODO\b|\bskip\(|^[ \t]*exit\b|^__END__$|\*(?:main::)?(?:is|ok|like|is_deeply)\s*=/gm,
+      assertions:
+        /^[ \t]*(?:is|isnt|ok|like|unlike|cmp_ok|is_deeply|isa_ok|can_ok|throws_ok|dies_ok|lives_ok)\b[ \t(]/gm,
     },
     {
       files: /(?:^|\/)(?:test_[^/]*|[^/]*[_-](?:unit)?tests?)\.(?:c|cc|cpp|cxx|h|hpp)$/,

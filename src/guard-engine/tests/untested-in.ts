@@ -6,7 +6,13 @@ import { type Imported, importedInPython } from './tested-names.ts'
  * file itself replaced. Their number is counted with the skipped ones.
  */
 export function untestedIn(path: string, code: string): number {
-  if (/\.pyi?$/.test(path)) return replacedInPython(code) + neverAwaited(code) + neverCollected(code)
+  if (/\.pyi?$/.test(path))
+    return (
+      replacedInPython(code) +
+      neverAwaited(code) +
+      neverCollected(code) +
+      (code.match(generators)?.length ?? 0)
+    )
   return /\.[cm]?[jt]sx?$/.test(path)
     ? skippedByName(code) +
         skippedInside(code) +
@@ -147,6 +153,10 @@ function neverCollected(code: string): number {
   )
   return tests.length - new Set(tests).size + unnamed.length
 }
+
+/** Tests that pytest does not run, because they are generators. */
+const generators =
+  /^([ \t]*)def test\w*\([^)\n]{0,300}\)[^\n]{0,300}:\n(\1[ \t]+)(?:\S[^\n]*\n(?:(?:\2[^\n]*)?\n){0,40}?\2)?yield\b/gm
 
 function replacedInPython(code: string): number {
   const parts = code.split(

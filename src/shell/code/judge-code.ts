@@ -20,6 +20,7 @@ export function judgeCode(
   const code = given
     .replaceAll(homeInCode, (found) => (found.startsWith('$') ? '~' : "'~'"))
     .replaceAll(slashed, '/')
+    .replaceAll(joinedWhole, '$2')
   const literals = literalsOf(code)
   const text = [code, ...literals.map(({ value }) => value)].join('\n').replaceAll(harmlessWrites, '')
   const writes = writing.test(text)
@@ -29,9 +30,10 @@ export function judgeCode(
     if (use === 'write') {
       const home = /expanduser|expand_path/.test(code) || code !== given ? `${shell.world.home}/` : '~/'
       const path = literal.value.replace(/^\s*\+?>{1,2}\s*/, '').replace(/^~\//, () => home)
-      const removes = /(?:rmtree|\brm\w*|remove\w*|rimraf|delete\w*)\s*\(?\s*$/i.test(
-        beforeOf(literal, code, 40),
-      )
+      const removes =
+        /(?:rmtree|\brm\w*|remove\w*|rimraf|delete\w*|\bre(?:name|place)\w*|\bmove)\s*\(?\s*$/i.test(
+          beforeOf(literal, code, 40),
+        )
       for (const each of meant(path))
         shell.write(
           argOf(each),
@@ -60,9 +62,12 @@ export function judgeCode(
 
 /** The home directory, as languages name it. */
 const homeInCode =
-  /\$ENV\{['"]?HOME['"]?\}(?=\/)|\b(?:os\.environ\[(['"])HOME\1\]|os\.getenv\((['"])HOME\2\)|(?:pathlib\.)?Path\.home\(\))/g
-/** `'~' / '.config'` in Python. */
-const slashed = /(?<=['"]~['"\w./ -]{0,200})(['"])\s*\/\s*['"]/g
+  /\$ENV\{['"]?HOME['"]?\}(?=\/)|\b(?:os\.environ\[(['"])HOME\1\]|os\.getenv\((['"])HOME\2\)|(?:pathlib\.)?Path\.home\(\)|(?:os\.path\.)?expanduser\(\s*(['"])~\3\s*\)|(?:require\((['"])(?:node:)?os\4\)|os)\.homedir\(\)|process\.env\.HOME\b|Dir\.home\b|ENV\[(['"])HOME\5\])/g
+/** `'~' / '.config'` in Python, `'~' + '/.config'`, `join('~', '.config')`. */
+const slashed =
+  /(?<=['"]~['"\w./* -]{0,200})(['"])\s*[/+]\s*['"]|(?<=\bjoin\(\s*['"]~[\w'",./* -]{0,200})(['"])\s*,\s*['"]/g
+
+const joinedWhole = /\b(?:require\((['"])(?:node:)?path\1\)|(?:os\.)?path)\.join\(\s*(['"]~[^'"]*['"])\s*\)/g
 
 const harmlessWrites =
   /\b(?:sys\.)?(?:std(?:out|err)|STD(?:OUT|ERR))\.(?:write|flush)\w*|process\.std(?:out|err)\.write|\$std(?:out|err)\.\w+/g
@@ -144,7 +149,7 @@ function isText(before: string, after: string): boolean {
 }
 
 const directWrite =
-  /(?:\b(?:write|append|output)_?(?:text|json)?_?(?:file|stream)\w*|\b(?:truncate|unlink|rm|rmdir|chmod|chown|utimes|mkdir)(?:Sync)?|createWriteStream|Deno\.(?:write\w*|remove\w*|truncate\w*|create\w*|mkdir\w*)|Bun\.write|os\.(?:remove|unlink|truncate|chmod|mkdir|rmdir|mknod)|shutil\.rmtree|file_put_contents|(?:File|IO)\.(?:write|binwrite|delete|unlink|truncate)|FileUtils\.(?:rm\w*|touch|mkdir\w*)|set_key)\s*\(?\s*$/i
+  /(?:\b(?:write|append|output)_?(?:text|json)?_?(?:file|stream)\w*|\b(?:truncate|unlink|rm|rmdir|chmod|chown|utimes|mkdir)(?:Sync)?|createWriteStream|Deno\.(?:write\w*|remove\w*|truncate\w*|create\w*|mkdir\w*)|Bun\.write|os\.(?:remove|unlink|truncate|chmod|mkdir|rmdir|mknod|renames?|replace)|fs(?:['"]\))?\.rename(?:Sync)?|renameSync|shutil\.(?:rmtree|move)|file_put_contents|(?:File|IO)\.(?:write|binwrite|delete|unlink|truncate)|FileUtils\.(?:rm\w*|touch|mkdir\w*)|set_key)\s*\(?\s*$/i
 
 const methodWrite =
   /^\s*\)\s*\.\s*(?:write_text|write_bytes|unlink|touch|rename|replace|chmod|mkdir|rmdir|symlink_to|hardlink_to|write|delete|writer)\b/

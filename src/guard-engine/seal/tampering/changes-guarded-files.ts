@@ -89,7 +89,7 @@ function ownPathIn(
     if (found.relation !== 'above') return found.own
     if (isNarrow(path, attempt) && covering.has(program)) return found.own
     const isAll = run.words.some((flag) => /^-\w*R|^--recursive$/.test(flag ?? ''))
-    if (program === 'chmod' && (isAll ? closes(run) : shuts(run))) return found.own
+    if (program === 'chmod' && (shuts(run) || (isAll && closes(run)))) return found.own
   }
   return null
 }
@@ -106,7 +106,7 @@ function closes({ words }: PossibleRun): boolean {
 
 /** A mode that removes the owner's access to the content of a directory. */
 function shuts({ words }: PossibleRun): boolean {
-  return words.some((word) => /^[ua]*-\w*x|^0?[0246]\d\d$/.test(word ?? ''))
+  return words.some((word) => /^[ua]*-\w*x(?!.*\+X)|^0?[0246]\d\d$/.test(word ?? ''))
 }
 
 function makesLinks({ words }: PossibleRun): boolean {

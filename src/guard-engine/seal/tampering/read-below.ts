@@ -70,7 +70,7 @@ export function readBelow(run: PossibleRun): {
   readonly words: readonly string[]
   readonly skipsHidden: boolean
 } {
-  const at = programAt(run, (name) => Object.hasOwn(table, name) || archivers.test(name))
+  const at = programAt(run, (name) => Object.hasOwn(table, name) || archivers.test(name) || others.test(name))
   const name = run.names[at] ?? ''
   const args = run.words.slice(at + 1)
   if (at < 0 || run.loose) return { words: [], skipsHidden: false }
@@ -78,6 +78,7 @@ export function readBelow(run: PossibleRun): {
     const packs = args.some((word) => /^-?[a-zA-Z]*[cru]|^--create$/.test(word ?? ''))
     return { words: packs ? args.filter((word) => word !== null) : [], skipsHidden: false }
   }
+  if (others.test(name)) return { words: readByOther(name, args), skipsHidden: false }
   const { deep = '', hidden, not, instead = '', valued, reads = '' } = table[name] ?? {}
   const options = readOptions(
     args.map((word) => argOf(word ?? unknownPart)),
@@ -99,6 +100,15 @@ export function readBelow(run: PossibleRun): {
 }
 
 const archivers = /tar$|^cpio$/
+const others = /^(?:git|python[\d.]*)$/
+
+/** `git grep --no-index x dir`, `python3 -m zipfile -c out.zip dir`. */
+function readByOther(name: string, args: PossibleRun['words']): readonly string[] {
+  const plain = args.flatMap((word) => (word === null || word.startsWith('-') ? [] : [word]))
+  if (name === 'git') return args.includes('--no-index') ? [...plain, ...(plain.length < 3 ? ['.'] : [])] : []
+  const packs = args[0] === '-m' && /^(?:zip|tar)file$/.test(args[1] ?? '')
+  return packs && args.some((word) => word === '-c' || word === '--create') ? plain : []
+}
 
 function isShortFor(given: string, option: string): boolean {
   return given === option || (given.length > 2 && option.startsWith(given))

@@ -114,11 +114,16 @@ const agents: Readonly<Record<string, NestedAgent>> = {
     names: ['sweagent', 'swe-agent', 'mini-swe-agent'],
     starts: /^(?:run|run-batch|-t|--task)$/,
   },
+  Kimi: { names: ['kimi', 'kimi-cli'], starts: /^(?:-c|--command|-y|--yolo|--print)$/ },
+  iFlow: { names: ['iflow'], starts: /^(?:-p|--prompt|-y|--yolo)$/ },
+  Grok: { names: ['grok', 'grok-cli'], starts: /^(?:-p|--prompt)$/ },
+  Continue: { names: ['cn'], starts: /^(?:-p|--print|--auto)$/ },
+  Vibe: { names: ['vibe', 'mistral-vibe'], starts: /^(?:-p|--prompt|--auto-approve)$/ },
   gptme: { names: ['gptme'], starts: /^(?:-n|--non-interactive)$/ },
 }
 
 /** Names that also mean other programs: only with a word that starts the agent. */
-const ambiguous = new Set(['goose', 'q', 'amp', 'crush', 'droid', 'cline'])
+const ambiguous = new Set(['goose', 'q', 'amp', 'crush', 'droid', 'cline', 'cn', 'grok', 'vibe'])
 
 /** The words after the agent that a run starts; null when it starts none. In a text, one of its own words must follow. */
 function startedBy(run: PossibleRun, { names, starts }: NestedAgent, attempt: TamperAttempt) {
