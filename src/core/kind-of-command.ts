@@ -35,6 +35,9 @@ const tests: readonly RegExp[] = [
   /^(?:pytest|py\.test|jest|vitest|mocha|ava|tap|tape|c8|nyc|karma|jasmine|phpunit|pest|rspec|minitest|ctest|bats|prove|tox|nox|nose2?|unittest|behave|gotestsum|ginkgo|cypress|testcafe|paratest|codecept|lua-busted|busted|nextest|cargo-nextest)(?:$|\s)/,
   /^(?:go|cargo|deno|bun|mix|dotnet|swift|flutter|dart|bazel|buck2?|meson|playwright|stack|cabal|dune|sbt|lein|rebar3|forge|hardhat|truffle|xcodebuild|zig|crystal|nimble|rails|ng|artisan)\s(?:.*\s)?(?:test|nextest|eunit|spec)(?:$|\s|:)/,
   /^node\s(?:.*\s)?--test(?:$|\s|=)/,
+  /^(?:python[\d.]*\s+(?:-\S+\s+)*)?(?:\S*\/)?manage\.py\s+test(?:$|\s)/,
+  // A test file that is run itself.
+  /^(?:python[\d.]*|node|tsx|ruby|perl|php)\s+(?:-[\w-]+\s+)*(?:[\w./-]*\/)?(?:run[_-])?(?:test_\w+|\w+[._-]tests?|tests?)\.(?:py|[cm]?[jt]s|rb|php|pl)(?:\s+-\S+)*$/,
   /^(?:mvnw?|gradlew?|sbt)\s(?:.*\s)?(?:test|verify|check|integration-test)(?:$|\s)/,
   /^(?:npm|pnpm|yarn)\s+(?:-\S+\s+)*(?:t|tst)(?:$|\s)/,
   /^(?:g?make|ninja)\s+(?:(?:-C\s+\S+|-\S+)\s+)*(?:check|tests|distcheck)(?:$|\s)/,

@@ -296,6 +296,9 @@ export interface TestFileFacts {
   readonly cases: number
   readonly skipped: number
   readonly assertions: number
+  readonly names?: readonly string[]
+  /** Names of tests that a plain mark skips. */
+  readonly off?: readonly string[]
   /** Tests that pass because they fail. */
   readonly inverted?: number
   /** Assertions that cannot fail, or that a condition leaves out. */

@@ -351,11 +351,11 @@ function wasAskedFor(
   { toRemove = [] }: Scene['history']['gate'],
   obsolete: readonly string[],
 ): boolean {
-  const [, deleted, fewer] =
-    /^"(.+)" with \d+ tests? was deleted$|^"(.+)" has \d+ (?:tests?|assertions?), before it had \d+$/.exec(
+  const [, deleted, fewer, skipped] =
+    /^"(.+)" with \d+ tests? was deleted$|^"(.+)" has \d+ (?:tests?|assertions?), before it had \d+$|^"(.+)" has \d+ skipped/.exec(
       weakening,
     ) ?? []
-  return obsolete.includes(deleted ?? fewer ?? '') || (deleted !== undefined && isTestOf(deleted, toRemove))
+  return obsolete.includes(deleted ?? fewer ?? '') || isTestOf(deleted ?? fewer ?? skipped ?? '', toRemove)
 }
 
 /** Checks that were written down when the session began. They are still demanded in it, but not in the next one. */

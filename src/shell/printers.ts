@@ -50,6 +50,7 @@ export const printers: ReadonlyMap<string, (invocation: ProgramCall) => string |
   ['ack', searchList],
   ['git', gitList],
   ['mktemp', temporaryPath],
+  ['date', timeNow],
   ['seq', () => null],
   ['yes', ({ args }: ProgramCall) => `${args.map(({ value }) => value).join(' ') || 'y'}\n`],
 ])
@@ -72,6 +73,13 @@ function temporaryPath({ args, state, shell }: ProgramCall): string | null {
   return isKnown(directory + name)
     ? `${inTemporary ? `${directory.replace(/\/$/, '')}/` : ''}${name}\n`
     : null
+}
+
+/** The time now, in a format of digits only: which ones does not matter. */
+function timeNow({ args }: ProgramCall): string | null {
+  const words = args.map(({ value }) => value).filter((word) => word !== '-u')
+  const isDigits = words.length === 1 && /^\+(?:%[YymdHMSFTjsN]|[-_.:])+$/.test(words[0] ?? '')
+  return isDigits ? `${words[0]?.slice(1).replaceAll(/%./g, '00')}\n` : null
 }
 
 /** Programs that print settings for the shell to evaluate: variables, functions, completions. */

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { type AndOr, type Command, parse } from 'unbash'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
-import { unknownExit } from '../../shell/exit-status.ts'
+import { alternative, hiddenBy, unknownExit } from '../../shell/exit-status.ts'
 import { bySource, movesShell, type ScriptState } from '../../shell/script-state.ts'
 import { type SimpleCommand, simpleCommand, simpleCommandsIn } from '../../shell/simple-command.ts'
 import { unrollLoops } from '../../shell/unroll-loops.ts'
@@ -117,7 +117,20 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
   })
   const statuses = shownStatuses(parsed.commands)
   const last = walked.found.findLast(({ item }) => item.why === null)
-  const found = walked.found.map(({ item, doubt }): FoundRun => {
+  const other = lastAlternative(parsed)
+  const isEither = ({ item, doubt }: (typeof walked.found)[number]): boolean =>
+    other !== null &&
+    doubt?.text === hiddenBy(other).text &&
+    walked.found.some(
+      (each) =>
+        each.item.at === other &&
+        each.doubt === alternative &&
+        each.item.why === null &&
+        each.item.wanted === item.wanted,
+    )
+  const found = walked.found.map((each): FoundRun => {
+    const { item } = each
+    const doubt = isEither(each) ? null : each.doubt
     const isHidden = item.why === null && doubt !== null
     const byStatus = isHidden && item.at !== undefined ? statuses.get(item.at) : undefined
     const isShown = isHidden && doubt.kind === 'masked' && shows !== null
@@ -139,6 +152,15 @@ export function findRuns(written: string, declared: readonly DeclaredCommand[], 
     ...(earlier && { changesEarlier: true }),
     ...(startsUnknown(parsed, place) && { startsUnknown: true }),
   }
+}
+
+/** `pytest || python3 -m pytest`: the command on the right, when the script is nothing but this chain. */
+function lastAlternative({ commands: [statement, ...more] }: ReturnType<typeof parse>): Command | null {
+  const chain = statement?.command
+  if (chain?.type !== 'AndOr' || more.length > 0 || statement?.background === true) return null
+  const isOnly = chain.operators.indexOf('||') === chain.operators.length - 1
+  const last = chain.commands.at(-1)
+  return isOnly && last?.type === 'Command' ? last : null
 }
 
 /** `docker exec app …`, `script -qc …`, `concurrently npm:test`: not a runner or task, nor a program that only prints or works on files. */

@@ -49,6 +49,8 @@ const directive =
 
 /** Whether two versions of a file differ only in comments and blank lines. Cautious: what is unclear counts as code. */
 export function onlyCommentsChanged(path: string, before: string, after: string): boolean {
+  const [old, fresh] = [before, after].map((text) => withoutVersion(path, text))
+  if (old !== null && old === fresh) return true
   const syntax = syntaxes.find(([files]) => files.test(path))?.[1]
   if (syntax === undefined) return false
   const [was, is] = [splitComments(before, syntax), splitComments(after, syntax)]
@@ -64,6 +66,14 @@ export function onlyCommentsChanged(path: string, before: string, after: string)
       continued.test(text) ||
       (path.endsWith('.rs') && /^\/\/[/!]/.test(text)),
   )
+}
+
+/** The manifest of a package, or its lock file, without the package's own version. */
+function withoutVersion(path: string, text: string): string | null {
+  if (/(?:^|\/)package(?:-lock)?\.json$/.test(path))
+    return text.replaceAll(/^(\s{1,4}|\s+"": \{(?:\s+"name": "[^"]*",)?\s+)"version": "[\w.+-]+"/gm, '$1')
+  if (!/(?:^|\/)(?:pyproject|Cargo)\.toml$/.test(path)) return null
+  return text.replace(/^(\[(?:project|package|tool\.poetry)\](?:\n(?!\[).*)*?\nversion = )"[\w.+-]+"/m, '$1')
 }
 
 /** Tags that describe. In JavaScript, the types in them may be checked. */

@@ -1,15 +1,26 @@
 import { posix } from 'node:path'
+import { inEnglish } from './in-english.ts'
 
-/** Names in those sentences of a prompt that ask to remove something: "remove the tax module and its test". */
+/**
+ * Names in those sentences of a prompt that ask to remove something: "remove the tax module and its test". In "test_old.py is obsolete. Delete
+ * it." the name is in the sentence before.
+ */
 export function namesToRemove(prompt: string): readonly string[] {
   const sentences = prompt.slice(0, 2_000).split(/[.!?;](?:\s|$)|\n/)
-  const asking = sentences.filter((text) => removal.test(text) && !negation.test(text))
+  const read = sentences.map(inEnglish)
+  const asks = read.map((text) => removal.test(text) && !negation.test(text))
+  const asking = sentences.filter(
+    (_, index) => asks[index] === true || (asks[index + 1] === true && pointing.test(read[index + 1] ?? '')),
+  )
   return [...new Set(asking.flatMap((text) => text.match(/[\w-]+/g) ?? []).map(plainName))]
     .filter((name) => name.length > 1)
     .slice(0, maxNames)
 }
 
-const removal = /\b(?:remove|delete|drop|get rid of)\b/i
+const removal =
+  /\b(?:remove|delete|drop|get rid of)\b|\b(?:skip|disable)\s+(?:(?:that|this|the)\s+)*(?:it|them|[\w/.]*tests?)\b/i
+const pointing =
+  /\b(?:remove|delete|drop|get rid of|skip|disable)\s+(?:it|them|(?:that|this|these|those|the)(?:\s+(?:file|test|module|class|function)s?)?)\s*(?:[,.!?)]|$|please\b|and\b|for\b|with\b|completely\b|entirely\b)/i
 const negation = /\b(?:not|never|don['’]?t|without|except|keep)\b/i
 const maxNames = 100
 

@@ -1,3 +1,5 @@
+import { inEnglish } from './in-english.ts'
+
 /**
  * How much of the plan a prompt asks for. `same`: as before, for a short answer such as "yes". null: all of it. A later prompt of a session
  * that does not mention the plan asks for something else.
@@ -12,16 +14,17 @@ export function askedScope(
   // The loop command asks the user between two rounds.
   if (/^\/\S*\bloop\b/.test(text) && !/\bpause=false\b/.test(text)) return { tasks: 1 }
   if (/^(?:y|yes|ok|okay|sure|no|status|tasks|git|thanks?|thank you)[.! ]*$/i.test(text)) return 'same'
-  const sentences = text.slice(0, 2_000).split(/[.!?;\n]+(?:\s|$)|\n/)
-  return sentences.some(isLimited) || isAside(text, isLater) ? { tasks: null } : null
+  const read = inEnglish(text).replaceAll(/\bplease\b,?\s*/gi, '')
+  const sentences = read.slice(0, 2_000).split(/[.!?;\n]+(?:\s|$)|\n/)
+  return sentences.some(isLimited) || isAside(read, isLater) ? { tasks: null } : null
 }
 
-const task = '(?:task|step|item|todo|checkbox|part|phase|aufgabe)s?'
+const task = '(?:task|step|item|todo|checkbox|part|phase)s?'
 const which = String.raw`(?:#?\d+|one|two|three|four|five|six|seven|eight|nine|ten|first|second|third|next|this|that)`
 
 /** "do only task one", "just the first two tasks", "implement task 3", "stop after the next task", "leave the rest". */
 const limits: readonly RegExp[] = [
-  new RegExp(String.raw`\b(?:only|just|nur|solely)\b.*\b${task}\b`, 'i'),
+  new RegExp(String.raw`\b(?:only|just|solely)\b.*\b${task}\b`, 'i'),
   new RegExp(String.raw`\b${task}\b.*\b(?:only|nothing else|nothing more|and stop|then stop)\b`, 'i'),
   new RegExp(
     String.raw`\b(?:do|implement|finish|complete|work on|start with|take|handle|fix|build|solve)\s+(?:only\s+)?(?:the\s+)?(?:${which}\s+)*(?:open\s+)?${task}\s*(?:${which}\b|\(|:|$)`,
@@ -33,7 +36,7 @@ const limits: readonly RegExp[] = [
   ),
   new RegExp(String.raw`\b(?:stop|end|pause|wait|ask me)\s+(?:\w+\s+)?after\b.*\b${task}\b`, 'i'),
   /\b(?:not|don['’]?t|do not|without)\b.*\b(?:rest|other tasks?|remaining tasks?|next tasks?|whole plan|entire plan|further tasks?)\b/i,
-  /\b(?:leave|skip|ignore)\b.*\b(?:rest|other tasks?|remaining|plan)\b/i,
+  /(?<!(?:\bnot|n['’]?t|\bnever) )\b(?:leave|skip|ignore|forget|postpone)\b.*\b(?:rest|other tasks?|remaining|plan)\b/i,
 ]
 
 /** A request about something else: "Fix the typo in the error message of total.py". */
@@ -43,27 +46,33 @@ function isAside(text: string, isLater: boolean): boolean {
   if (!isAboutPlan && faults.test(text) && !goingOn.test(text)) return true
   return (
     !isAboutPlan &&
-    /^(?:(?:please|now|also|can you|could you|we need to|i need you to)\s+)*(?:fix|rename|refactor|add|remove|delete|drop|bump|upgrade|replace|convert|extract|revert|speed up|clean up|format)\s+\S+\s+\S/i.test(
-      text,
-    )
+    new RegExp(
+      String.raw`^(?:${opening}\s+)*${changing}\s+\S+\s+\S|^${opening}\s.*\S\s+${changing}\s*[.!?]*$`,
+      'i',
+    ).test(text)
   )
 }
 
+const opening =
+  "(?:please|now|also|can you|could you|kannst du|koenntest du|peux-tu|tu peux|pouvez-vous|puedes|puoi|podes|kun je|por favor|per favore|s['’]il (?:te|vous) plait,?|we need to|i need you to)"
+const changing =
+  '(?:fix|rename|refactor|add|remove|delete|drop|bump|upgrade|replace|convert|extract|revert|speed up|clean up|format)'
+
 const aboutPlan =
-  /\b(?:plans?|tasks?|steps?|items?|to-?dos?|check ?box(?:es)?|phases?|milestones?|everything|all|rest|remaining|next|continue|implement\w*|ralph|loop|aufgaben?)\b/i
+  /\b(?:plans?|tasks?|steps?|items?|to-?dos?|check ?box(?:es)?|phases?|milestones?|everything|all|rest|remaining|next|continue|implement\w*|ralph|loop)\b/i
 
 /** "There is a bug in total", "average() divides by the wrong number". */
 const faults = /\b(?:bugs?|wrong|broken|crash\w*|regression|traceback|exception)\b/i
 
 const goingOn =
-  /\b(?:go (?:on|ahead)|keep (?:going|working|at)|carry on|proceed|resume|start|work|finish|complete|done|build it|weiter)\b/i
+  /\b(?:go (?:on|ahead)|keep (?:going|working|at)|carry on|proceed|resume|start|work|finish|complete|done|build it)\b/i
 
 /** "all tasks", "every task", "task after task": the whole plan, whatever else the sentence says. */
 const whole =
   /\b(?:all|every|each|remaining|until|rest of the)\b.*\b(?:tasks?|steps?|plan|done|finished)\b|\bone after (?:the )?(?:other|another)\b/i
 
 function isLimited(sentence: string): boolean {
-  const isNegated = /\b(?:not|don['’]?t|leave|skip|ignore|only|just)\b/i.test(sentence)
+  const isNegated = /\b(?:not|don['’]?t|leave|skip|ignore|forget|postpone|only|just)\b/i.test(sentence)
   if (whole.test(sentence) && !isNegated) return false
   return limits.some((limit) => limit.test(sentence))
 }

@@ -37,6 +37,13 @@ export function discoverCommands(files: ProjectFiles, declared: Declarations): r
     const source = toolchain.source(files)
     if (source !== null) add(toolchain.commands(files), source, false)
   }
+  // The only check of a project of shell scripts.
+  const [script] =
+    found.size === 0
+      ? ['test.sh', 'tests.sh', 'run-tests.sh', 'run_tests.sh'].filter((name) => files.names.has(name))
+      : []
+  if (script !== undefined)
+    add([`${/^#!.*\bbash\b/.test(files.read(script) ?? '') ? 'bash' : 'sh'} ${script}`], script, false)
   return [...found.values()]
 }
 

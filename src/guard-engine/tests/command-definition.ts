@@ -131,7 +131,11 @@ function otherTask(command: string, text: ReadText): string | null {
 function scriptsBehind(named: string, text: ReadText): readonly string[] {
   const started =
     /(?:^|[\n;&|(\t @+-]|\b(?:(?:ba|z|da|k)?sh|node|tsx|ts-node|python[\d.]*|ruby|perl|php|source|exec)\s+(?:-[\w-]+\s+)*)((?:\.\/)?[\w./-]+\.(?:sh|bash|[cm]?[jt]s|py|rb|pl|php)|\.\/[\w./-]+)(?=$|[\s;&|)])/gm
-  const paths = new Set([...named.matchAll(started)].map(([, path = '']) => path.replace(/^\.\//, '')))
+  const paths = new Set(
+    [...named.replaceAll(onlyParsing, '').matchAll(started)].map(([, path = '']) =>
+      path.replace(/^\.\//, ''),
+    ),
+  )
   return [...paths].slice(0, 10).flatMap((path) => {
     if (path.startsWith('/') || isTestFile(path) || /^(?:dist|build|out|node_modules|target)\//.test(path))
       return []
@@ -143,6 +147,10 @@ function scriptsBehind(named: string, text: ReadText): readonly string[] {
       : [`${path}: ${essence(path, content)}`]
   })
 }
+
+/** A look at the syntax of files, which starts none of them. */
+const onlyParsing =
+  /\b(?:node\s+(?:--check|-c)|(?:ba|z|da|k)?sh\s+-n|(?:ruby|perl)\s+-c|php\s+-l)(?:\s+[\w./-]+)+/g
 
 /** What files that a shell script loads say about how it ends: they could end it, or give the commands of its tests another meaning. */
 function sourcedFiles(named: string, text: ReadText): readonly string[] {
@@ -460,8 +468,11 @@ function isLook(name: string): boolean {
 
 /** Without such settings. A new file is named even if nothing is left: another one may have been in force. */
 function decidingConfig(text: string): string {
-  const line = new RegExp(String.raw`^\s*${looks}:\s*(?:true|false|[\d_]+|(['"])[\w-]+\1),?\s*$`, 'gm')
-  const rest = text.replaceAll(line, '').replaceAll(/\s+/g, ' ').trim()
+  const line = new RegExp(
+    String.raw`(^|[{,])\s*${looks}:\s*(?:true|false|[\d_]+|(['"])[\w-]+\2),?\s*(?=$|\})`,
+    'gm',
+  )
+  const rest = text.replaceAll(line, '$1 ').replaceAll(/\s+/g, ' ').trim()
   return plainConfig.test(rest) ? onlyLooks : rest
 }
 

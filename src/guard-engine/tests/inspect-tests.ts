@@ -144,6 +144,7 @@ function factsOf(root: string, path: string, language: TestLanguage): TestFileFa
     assertions: count(language.assertions),
     ...(inverted > 0 && { inverted }),
     ...(loose > 0 && { loose }),
+    ...namesIn(code, language),
     ...(language.ends?.test(code) === true && { ends: true }),
     ...(loadsSubject(code) && { loads: true }),
     ...testedNames(path, code, (place) => helperText(root, path, place)),
@@ -451,6 +452,21 @@ function elsewhere(
   }
 }
 
+/** The names of the tests, and of those that a plain mark skips. */
+function namesIn(code: string, { named }: TestLanguage): Pick<TestFileFacts, 'names' | 'off'> {
+  const found = named === undefined ? [] : [...code.matchAll(named)].map(({ groups = {} }) => groups)
+  const names = found.map(({ name = '' }) => name)
+  const off = names.filter((_, index) => (found[index]?.off ?? found[index]?.empty) !== undefined)
+  return names.length === 0 ? {} : { names, ...(off.length > 0 && { off }) }
+}
+
+/** Tests that were skipped from the beginning take nothing away: noted ideas, known faults. */
+function newlyOff({ names }: TestFileFacts, is: TestFileFacts): number {
+  if (names === undefined) return 0
+  const added = (is.names?.length ?? 0) - names.length
+  return Math.max(0, Math.min(added, (is.off ?? []).filter((name) => !names.includes(name)).length))
+}
+
 function weaker(
   path: string,
   was: TestFileFacts,
@@ -465,7 +481,7 @@ function weaker(
   found.push(...testsItsOwn(was, is).map((what) => `${name} ${what}`))
   if (was.loads && is.cases > 0 && !is.loads) found.push(`${name} loads nothing of the project any more`)
   if (is.cases < was.cases) found.push(`${name} has ${counted(is.cases, 'test')}, before it had ${was.cases}`)
-  if (is.skipped > was.skipped)
+  if (is.skipped - newlyOff(was, is) > was.skipped)
     found.push(`${name} has ${counted(is.skipped, 'skipped or narrowed test')}, before it had ${was.skipped}`)
   const inverted = (is.inverted ?? 0) - (was.inverted ?? 0)
   if (inverted > Math.max(0, is.cases - was.cases))
@@ -488,9 +504,10 @@ function changedDefinitions(
   hasRunAll: boolean,
 ): readonly string[] {
   const moved = movedCommands(before, after)
-  return Object.entries(before.definitions).flatMap(([command, was]) => {
+  return Object.entries(before.definitions).flatMap(([command, old]) => {
+    const was = withoutAlias(old)
     const now = Object.hasOwn(after.definitions, command) ? after.definitions[command] : undefined
-    const is = now === undefined ? undefined : withoutAddedFlags(was, withoutMoves(was, now))
+    const is = now === undefined ? undefined : withoutAddedFlags(was, withoutMoves(was, withoutAlias(now)))
     if (
       is === was ||
       moved.has(command) ||
@@ -528,6 +545,11 @@ export function movedCommands(
     })
   })
   return new Set(moved.map(([command]) => command))
+}
+
+/** A target of make that only has another target is that target. */
+function withoutAlias(definition: string): string {
+  return definition.replaceAll(/^([\w-]+): ([\w-]+)\n\2:/gm, '$1:')
 }
 
 /** The definition now, with scripts that only have another name under their name before. */
@@ -575,9 +597,12 @@ function isMore(was: string, is: string, hasRunAll: boolean): boolean {
   return was !== '' && before?.every(isKept) === true && fresh?.every(isNew) === true
 }
 
+const lints = String.raw`tsc --noEmit|eslint(?: [\w/]+| \.| --max-warnings[= ]0)*|biome (?:check|lint)(?: [\w/]+| \.)*|prettier --check(?: [\w/]+| \.)+|(?:node --check|bash -n|php -l)(?: [\w./-]+)+`
 /** Scripts of a package that cannot change what later commands run. */
-const onlyLints =
-  /^[\w:-]+: (?:(?:(?:npm|pnpm|yarn|bun) run [\w:-]+|tsc --noEmit|eslint(?: [\w/]+| \.| --max-warnings[= ]0)*|biome (?:check|lint)(?: [\w/]+| \.)*|prettier --check(?: [\w/]+| \.)+)(?: && |$))+$/
+const onlyLints = new RegExp(
+  String.raw`^[\w:-]+: (?:(?:(?:npm|pnpm|yarn|bun) run [\w:-]+|${lints})(?: && |$))+$`,
+)
+const lintsFirst = new RegExp(`^(?:(?:${lints}) && )+`)
 
 /** Only one command of the definition changed, and it does at least as much as before: `vitest run --coverage`. */
 function isWider(was: string, is: string): boolean {
@@ -586,7 +611,7 @@ function isWider(was: string, is: string): boolean {
   const changed = before.flatMap((line, index) => (line === now[index] ? [] : [[line, now[index] ?? '']]))
   const [[old, line] = []] = changed
   if (changed.length !== 1 || old === undefined || line === undefined || isDefiningFile(line)) return false
-  const bare = (each: string): string => each.replace(/^[\t @]+|^[\w:.-]+: /, '')
+  const bare = (each: string): string => each.replace(/^[\t @]+|^[\w:.-]+: /, '').replace(lintsFirst, '')
   // A script without a known check is compared by its hash.
   return !/^\([0-9a-f]{12}\)$/.test(bare(old)) && doesAsMuch(bare(line), bare(old))
 }

@@ -8,6 +8,8 @@ export interface TestLanguage {
   readonly cases: RegExp
   readonly skipped: RegExp
   readonly assertions: RegExp
+  /** Each test with its `name`, and `off` when it is skipped by a plain mark. */
+  readonly named?: RegExp
   /** Makes a test pass that fails. */
   readonly inverted?: RegExp
   /** Ends the run of all tests, or keeps them from failing it. */
@@ -77,6 +79,8 @@ function allLanguages(): readonly TestLanguage[] {
         /\b(?:it|test|describe|suite|context|specify)(?:\.\w+){0,9}\.(?:skip|todo|todoIf|only|skipIf|runIf|if|ignore|fixme)\b|\bx(?:it|test|describe|specify)\s*\(|\bf(?:it|describe)\s*\(|\b(?:skip|todo|only)\s*:\s*(?:true|['"`])|\bDeno\.test\(\s*\{[^}]{0,500}\bignore\s*:\s*true|^[ \t]*(?:it|test|specify)\((?:'[^'\n]*'|"[^"\n]*")\)[ \t]*;?[ \t]*$|\bthis\.skip\(\)|\bt\.skip\(|^[ \t]*(?:process|Deno)\.(?:exit|reallyExit)\(0?\)|=>\s*\{\s*return[ \t]*;?[ \t]*$|(?:=>|\))\s*\{\s*return[ \t]*;(?!\s*\})(?=.)|\btry\s*\{[^}]{0,500}\b(?:assert|expect)\b[^}]{0,500}\}\s*catch[^{}]{0,100}\{\s*\}|^[ \t]*(?:const|let|var)\s+(?:test|it|assert|expect)\s*=\s*(?:\([^)]*\)\s*=>|\w+\s*=>|\{|function)|^[ \t]*function\s+(?:test|it|assert|expect)\s*\(|^if \((?:false|0)\)|^[ \t]*for \(.{0,200}\bof \[\s*\]\)|\.each\(\[\s*\]\)|\b(?:assert|expect)\b[^\n]{0,300}\|\|\s*true\b/gm,
       assertions:
         /\bexpect(?:TypeOf)?\s*(?:\.\w+\s*)?\(|\bassert\w*\s*[.(]|\.should\b|\bt\.(?:is|not|ok|equal|deepEqual|same|throws|true|false|truthy|falsy|like|match|pass|fail)\w*\s*\(/g,
+      named:
+        /\b(?:it|test|specify)(?:\.(?:(?<off>skip|todo)\b|\w+)){0,9}\s*\(\s*(?<quote>["'])(?<name>[^\n]{0,200}?)\k<quote>(?<empty>\))?/g,
       inverted: /\b(?:it|test)(?:\.\w+){0,9}\.(?:fails|failing)\b/g,
       ends: /^process\.(?:exit|reallyExit)\(0?\)/m,
     },
@@ -84,6 +88,8 @@ function allLanguages(): readonly TestLanguage[] {
       files: /(?:^|\/)(?:test_[^/]*|[^/]*_tests?|tests?)\.pyi?$|(?:^|\/)tests?\/(?:.*\/)?[^/]+\.py$/,
       // A string by itself, which may be a test that was put away.
       comments: /^[ \t]*#.*$|^[ \t]*(?:"""[\s\S]*?"""|'''[\s\S]*?''')[ \t]*$/gm,
+      named:
+        /(?<off>@(?:pytest\.mark\.)?(?:skip|xfail)\b[^\n]*\n[ \t]*)?^[ \t]*(?:async[ \t]+)?def[ \t]+(?<name>test\w*)/gm,
       cases: /^[ \t]*(?:async[ \t]+)?def[ \t]+test\w*[ \t]*\(/gm,
       skipped:
         /@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.(?:skip|xfail|importorskip)\(|\.skipTest\(|\bSkipTest\b|\bcollect_ignore\b|\bpytestmark\b|^[ \t]*(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^[ \t]*raise SystemExit(?:\(0?\))?[ \t]*$|^[ \t]*(?:test\w*\.)?__test__\s*=\s*False|^def load_tests\(|def test\w*\([^)]{0,300}\)[^:\n]{0,300}:\s*\n\s*return[ \t]*$|\btry:[ \t]*\n[^\n]*\bassert[^\n]*\n\s*except[^\n]*:\s*pass\b|^if (?:False|0)\b|^[ \t]*del test\w*|^[ \t]*test\w*\s*=\s*None\b|\bwith (?:contextlib\.)?suppress\((?:AssertionError|Exception|BaseException)\)|\.parametrize\([^[\n]+\[\s*\]|^[ \t]*assert ?\((?:[^()[\]{}"',\n]|"[^"\n]*"|'[^'\n]*'|\([^()\n]*\)|\[[^\]\n]*\]|\{[^}\n]*\})*,(?:[^()\n]|\([^()\n]*\))*\)[ \t]*$|^[ \t]*assert\b[^\n]*\bor True[ \t]*$/gm,
