@@ -162,7 +162,7 @@ function shadowedModules(root: string, path: string, code: string): number {
   if (!isScript && !path.endsWith('.py')) return 0
   const names = isScript
     ? []
-    : [...code.matchAll(/^\s*(?:from|import)\s+(\w+)/gm)].map(([, name = '']) => name)
+    : [...code.matchAll(/^[ \t]*(?:from|import)[ \t]+(\w+)/gm)].map(([, name = '']) => name)
   const bare = isScript
     ? [...code.matchAll(relativeModule)].map(([, place = '']) => join(dirname(path), place))
     : names.flatMap((name) => [name, join('src', name)])

@@ -193,7 +193,7 @@ function handsOn(text: string): boolean {
     /\bexec'?\s+(?!echo\b|printf\b|true\b|cat\b|:)|"?\$@|\b(?:require|require_relative|include|load)\b/.test(
       text,
     ) ||
-    /^\s*(?:from|import)\s+(?!(?:sys|os|re|time|random)\b)[\w.{'"*]/m.test(text) ||
+    /^[ \t]*(?:from|import)[ \t]+(?!(?:sys|os|re|time|random)\b)[\w.{'"*]/m.test(text) ||
     text.split('\n').some((line) => kindOfCommand(line.trim()) !== 'other')
   )
 }

@@ -165,7 +165,7 @@ function replacedInPython(code: string): number {
   const taken = new Set(
     captures(code, /^from \S+ import ([^\n]*)/gm).flatMap((names) => names.match(/\w+/g) ?? []),
   )
-  const loaded = new Set(captures(code, /^\s*(?:from|import)\s+(\w+)/gm))
+  const loaded = new Set(captures(code, /^[ \t]*(?:from|import)[ \t]+(\w+)/gm))
   const calls = assertedCalls(code)
   const callsOf = callsOfImports(importedInPython(code))
   return parts.flatMap((part) => {
