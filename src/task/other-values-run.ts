@@ -1,6 +1,7 @@
 import { isOfTests } from '../guard-engine/tests/test-files.ts'
 import { writeTextInside } from '../io/change-inside.ts'
 import { textInside } from '../io/read-text-inside.ts'
+import { quoteWord } from '../shell/quote-word.ts'
 import type { ActiveTask, KeptVerification } from './active-task.ts'
 import type { Weakening } from './contract.ts'
 import type { DiffFile } from './diff-files.ts'
@@ -65,13 +66,19 @@ export async function otherValuesRun(
   const twice = listing === undefined ? null : await runWith(withTwice, 'with every comparison twice')
   const isListed = twice !== null && failsAgain(known.untouched, twice)
   const asking = suspectOf((line) => asksWhere.test(line))
+  const saysName = (name: string): boolean =>
+    request.description.includes(name) ||
+    sources.some((path) => textInside(tree.root, path)?.includes(name) === true)
   const isElsewhere =
     asking !== undefined &&
     failsAgain(
       known.untouched,
       await verifyAltered(active, verification, {
         ...{ name: 'elsewhere', what: 'in another directory', paths: [], write: () => Promise.resolve() },
-        before: elsewhere(request.repository, suspectOf((line) => asksForCi.test(line)) !== undefined),
+        before: elsewhere(request.repository, [
+          ...['TEST_DB_PATH', 'SNAPSHOT_DIR'].filter((name) => !saysName(name)),
+          ...(suspectOf((line) => asksForCi.test(line)) === undefined ? [] : ['CI']),
+        ]),
       }),
     )
   const say = (path: string, what: string): Weakening => ({ what: `"${path}" ${what}`, where: path })
@@ -113,10 +120,8 @@ const asksWhere =
 const asksForCi = /\bCI\b|\b(?:keys|entries|values|items|some|vars)\(/
 
 /** The repository is also at its own path. */
-function elsewhere(repository: string, isWithoutCi: boolean): string {
-  const path = `'${repository.replaceAll("'", `'\\''`)}'`
-  const names = `TEST_DB_PATH SNAPSHOT_DIR${isWithoutCi ? ' CI' : ''}`
-  return `unset ${names}; ln -sfn "$HOME" /tmp/other; export HOME=/tmp/other; cd ${path} || :\n`
+function elsewhere(repository: string, unset: readonly string[]): string {
+  return `unset ${unset.join(' ')}; ln -sfn "$HOME" /tmp/other; export HOME=/tmp/other; cd ${quoteWord(repository)} || :\n`
 }
 
 /** A text of tests in which these compare every call twice. Not one that says how many comparisons it has. */
