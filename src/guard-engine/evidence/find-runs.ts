@@ -163,14 +163,21 @@ function lastAlternative({ commands: [statement, ...more] }: ReturnType<typeof p
   return isOnly && last?.type === 'Command' ? last : null
 }
 
-/** `docker exec app …`, `script -qc …`, `concurrently npm:test`: not a runner or task, nor a program that only prints or works on files. */
+/**
+ * `docker exec app …`, `script -qc …`, `concurrently npm:test`, a commit with its hooks: not a runner or task, nor a program that only prints
+ * or works on files.
+ */
 function startsUnknown(parsed: Parameters<typeof simpleCommandsIn>[0], place: RunPlace): boolean {
   return simpleCommandsIn(parsed).some((node) => {
     const { words } = unwrapPlain(simpleCommand(node), 'launched').command
     const name = posix.basename(words[0] ?? '').replace(/[\d.]+$/, '')
+    if (startsHooks.test(words.join(' '))) return true
     return name !== '' && !runsNoTests.has(name) && readChecks(words, place).length === 0
   })
 }
+
+/** Of the repository, as husky and pre-commit set them up. */
+const startsHooks = /^git (?:-\S+ \S+ )*(?:commit|push)\b(?!.*\s(?:--no-verify|-\w*n\w*)(?:\s|$))/
 
 /** Interpreters too: what a program of the agent's own prints shows nothing. */
 const runsNoTests = new Set(
