@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startGantry } from '../support/gantry.ts'
 import { gantryHook, guardEnv } from '../support/hook-process.ts'
@@ -64,6 +65,7 @@ describe('the verdict', () => {
 
   test('is absent when nothing is declared, with exit code 4', async () => {
     project.write({ 'AGENTS.md': 'Nothing.\n' })
+    rmSync(project.path('test.sh'))
     const { code, stdout } = await verify()
     expect(stdout).toContain('No verification command is known.')
     expect(code).toBe(4)
@@ -90,6 +92,7 @@ test('--json prints one document and nothing else on standard output', async () 
   })
   expect(code).toBe(0)
   project.write({ 'AGENTS.md': '' })
+  rmSync(project.path('test.sh'))
   expect(JSON.parse((await verify('--json')).stdout)).toMatchObject({ verdict: 'nothing_declared', runs: [] })
 })
 
