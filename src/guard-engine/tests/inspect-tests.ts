@@ -629,11 +629,13 @@ function isFirst(command: string, definition: string): boolean {
 
 /**
  * Warnings, debug information and optimization that were added to the flags of a C compiler leave no test out, nor do sources that a rule
- * or a compiler gets beside those it had.
+ * or a compiler gets beside those it had, with rules that compile them.
  */
 function withoutAddedFlags(was: string, is: string): string {
   const before = was.split('\n')
-  const after = is.split('\n')
+  const isOld = (object: string): boolean => before.some((line) => line.startsWith(`${object}:`))
+  const withoutRules = is.replaceAll(objectRule, (rule, object: string) => (isOld(object) ? rule : ''))
+  const after = withoutRules.split('\n')
   const isMore = (line: string, old: string): boolean => {
     const [words, had] = [line.split(/\s+/), old.split(/\s+/)]
     const more = words.filter((word) => !had.includes(word))
@@ -666,6 +668,9 @@ function withoutAddedFlags(was: string, is: string): string {
   return lines.join('\n')
 }
 
+/** A rule that only compiles one object. */
+const objectRule =
+  /\n([\w./-]+\.o)\s*:(?: +[\w./-]+\.(?:c|cc|cpp|cxx|h|hpp))+(?:\n[\t @]*(?:\$[({](?:CC|CXX)[)}]|cc|gcc|g\+\+|clang(?:\+\+)?|c\+\+)(?: +(?:-[co]|-[gOW][\w+-]*|-std=[\w+]+|-I[\w./-]*|\$[({](?:C|CXX|CPP)FLAGS[)}]|\$[@<^]|[\w./-]+\.(?:c|cc|cpp|cxx|o)))+)?(?=\n|$)/g
 const buildLine =
   /^(?:[\w./-]+: )?(?:[\w./$(){}-]+\s*:(?!=)|\w+\s*[:?+]*=|[\t @]*(?:\$[({](?:CC|CXX)[)}]|cc|gcc|g\+\+|clang(?:\+\+)?|c\+\+)(?=\s))/
 const compilerFlags = /^[\w./-]+: (?:CFLAGS|CXXFLAGS)\s*[:?+]*=/
