@@ -72,6 +72,7 @@ test.each([
   '/homework/jane/ and /usr/home',
   'sk-short AKIAshort eyJ.x',
   'a password-stdin flag, a secretary, tokenize: yes',
+  'cat: link-secret: No such file or directory\nget-token: command not found',
 ])('%j is unchanged', (text) => {
   expect(redactAll(text)).toBe(text)
 })

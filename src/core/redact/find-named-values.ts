@@ -8,6 +8,9 @@ const endsWithWord = new RegExp(`${word}$`, 'i')
 const hints = ['key', 'ken', 'passw', 'phrase', 'cret', 'credential']
 const unquotedEnd = /[\s"'`,;&)}\]<>]|\\[nrt"']/g
 const noSecret = /^(?:true|false|null|undefined|none)$/i
+/** What a program says about a file with such a name. */
+const complaint =
+  /(?:No such file|Permission denied|Is a directory|Not a directory|(?:command )?not found)\b/y
 
 /** Whether a key names a secret: `password`, `githubToken`, `OPENAI_API_KEY`, `Authorization`. */
 export function namesSecret(key: string): boolean {
@@ -86,6 +89,8 @@ function valueAt(text: string, at: number): { start: number; end: number } | nul
   const quoted = quote === '"' || quote === "'" || quote === '`'
   if (quoted) start += 1
   else start = at
+  complaint.lastIndex = start
+  if (!quoted && complaint.test(text)) return null
   const end = quoted ? quotedEnd(text, start, quote, escapes) : bareEnd(text, start)
   return end === start || noSecret.test(text.slice(start, Math.min(end, start + 12))) ? null : { start, end }
 }
