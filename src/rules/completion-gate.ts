@@ -7,7 +7,7 @@ import { hasOurRights } from '../guard-engine/evidence/has-our-rights.ts'
 import { idleCommands, knownCommands } from '../guard-engine/evidence/required-commands.ts'
 import { namedFiles } from '../guard-engine/gate/change-influence.ts'
 import { type Blockers, findBlockers, openPlan, putAwayWork } from '../guard-engine/gate/find-blockers.ts'
-import { isTestOf } from '../guard-engine/gate/names-to-remove.ts'
+import { isNamedTest, isTestOf } from '../guard-engine/gate/names-to-remove.ts'
 import { claimsAllDone } from '../guard-engine/gate/plan-scope.ts'
 import { blockerSummary, refusalText } from '../guard-engine/gate/refusal-text.ts'
 import { hasOnlyArrived, isUntouched, runsOn } from '../guard-engine/history/gate.ts'
@@ -355,7 +355,11 @@ function wasAskedFor(
     /^"(.+)" with \d+ tests? was deleted$|^"(.+)" has \d+ (?:tests?|assertions?), before it had \d+$|^"(.+)" has \d+ skipped/.exec(
       weakening,
     ) ?? []
-  return obsolete.includes(deleted ?? fewer ?? '') || isTestOf(deleted ?? fewer ?? skipped ?? '', toRemove)
+  return (
+    obsolete.includes(deleted ?? fewer ?? '') ||
+    (deleted !== undefined && isTestOf(deleted, toRemove)) ||
+    isNamedTest(fewer ?? skipped ?? '', toRemove)
+  )
 }
 
 /** Checks that were written down when the session began. They are still demanded in it, but not in the next one. */

@@ -12,10 +12,12 @@ export function namesToRemove(prompt: string): readonly string[] {
   const asking = sentences.filter(
     (_, index) => asks[index] === true || (asks[index + 1] === true && pointing.test(read[index + 1] ?? '')),
   )
-  return [...new Set(asking.flatMap((text) => text.match(/[\w-]+/g) ?? []).map(plainName))]
-    .filter((name) => name.length > 1)
-    .slice(0, maxNames)
+  const plain = asking.flatMap((text) => text.match(/[\w-]+/g) ?? []).map(plainName)
+  const tests = asking.flatMap((text) => text.match(/[\w.-]+/g) ?? []).filter((word) => namesTest.test(word))
+  return [...new Set([...plain, ...tests.map(testName)])].filter((name) => name.length > 1).slice(0, maxNames)
 }
+
+const namesTest = /^(?:tests?|spec)[_.-]\w|\w[_.-](?:tests?|spec)\b|[a-z](?:Tests?|Spec)\b/
 
 const removal =
   /\b(?:remove|delete|drop|get rid of)\b|\b(?:skip|disable)\s+(?:(?:that|this|the)\s+)*(?:it|them|[\w/.]*tests?)\b/i
@@ -27,6 +29,16 @@ const maxNames = 100
 /** `tests/test_tax.py`, `src/tax.test.ts` and `TaxTest.java` are the tests of `tax`. */
 export function isTestOf(path: string, names: readonly string[]): boolean {
   return isNamed(posix.basename(path).replace(/\..*/, ''), names)
+}
+
+/** Whether the user named this file of tests itself, and not only what it tests. */
+export function isNamedTest(path: string, names: readonly string[]): boolean {
+  return namesTest.test(posix.basename(path)) && names.includes(testName(posix.basename(path)))
+}
+
+/** With a mark that no plain name has. */
+function testName(word: string): string {
+  return `.${word.replace(/\.(?:[cm]?[jt]sx?|py|rb|go|java|kt|php|ex|exs|rs|bats|sh|t)?$/, '').toLowerCase()}`
 }
 
 /** Whether the user named this function, class or file. */
