@@ -17,7 +17,8 @@ import { readProjectFacts } from '../guard-engine/project/read-project-facts.ts'
 import { kernelShell } from '../guard-engine/protection/kernel-layer.ts'
 import { runVerification } from '../guard-engine/run-verification.ts'
 import { settingsInForce } from '../guard-engine/settings/settings-in-force.ts'
-import { inspectTests, weakeningKey, weakenings } from '../guard-engine/tests/inspect-tests.ts'
+import { inspectTests } from '../guard-engine/tests/inspect-tests.ts'
+import { weakeningKey, weakenings } from '../guard-engine/tests/weakenings.ts'
 
 export interface ProjectVerifyRequest {
   /** Real path of the project. */

@@ -24,7 +24,7 @@ import { provesNothing } from '../guard-engine/evidence/proves-nothing.ts'
 import { knownCommands, requiredCommands } from '../guard-engine/evidence/required-commands.ts'
 import { runsOn } from '../guard-engine/history/gate.ts'
 import { openCall } from '../guard-engine/store-event.ts'
-import { fewerTests, weakenings } from '../guard-engine/tests/inspect-tests.ts'
+import { fewerTests, weakenings } from '../guard-engine/tests/weakenings.ts'
 import { unrollLoops } from '../shell/unroll-loops.ts'
 import type { Rule, RuleAnswer, Scene } from './contract.ts'
 

@@ -18,7 +18,7 @@ const vocabulary: Readonly<Record<string, string>> = {
   please: 'bitte alsjeblieft',
   only: 'nur bloss lediglich seulement uniquement juste solo solamente soltanto apenas somente alleen',
   task: 'aufgabe schritt tache etape tarea paso compito passo tarefa taak',
-  tasks: 'aufgaben schritte taches etapes tareas pasos compiti passi tarefas passos taken',
+  tasks: 'aufgaben schritte taches etapes tareas pasos compiti passi tarefas passos',
   first:
     'erste ersten erster erstes premier premiere primer primera primero primo prima primeiro primeira eerste',
   second: 'zweite zweiten zweiter zweites deuxieme seconde secondo seconda segundo segunda tweede',

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import type { DeclaredCommand } from '../contract.ts'
-import { inspectTests, weakenings } from './inspect-tests.ts'
+import { inspectTests } from './inspect-tests.ts'
+import { weakenings } from './weakenings.ts'
 
 /** One line of the corpus: a declared command, and files that are added or changed between two snapshots. */
 interface Case {

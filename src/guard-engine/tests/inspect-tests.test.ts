@@ -1,8 +1,9 @@
 import { createFixture } from 'fs-fixture'
 import { expect, test } from 'vitest'
 import type { DeclaredCommand, TestFileFacts } from '../contract.ts'
-import { inspectTests, weakenings } from './inspect-tests.ts'
+import { inspectTests } from './inspect-tests.ts'
 import { isTestFile } from './test-files.ts'
+import { weakenings } from './weakenings.ts'
 
 const command = (text: string, kind: DeclaredCommand['kind'] = 'test') => ({ command: text, kind })
 
