@@ -32,6 +32,9 @@ const differences: readonly Difference[] = [
 /** Progress lines of Copilot, which it marks as not to be kept. Their number varies. */
 const passing = /^\{"ts":[\d.]+,"event":"raw",.*\\"ephemeral\\":true/
 
+/** Copilot unpacks itself at its first start on a machine, and says so when that takes more than five seconds. */
+const firstStart = /^\{"ts":[\d.]+,"event":"output","text":"Package extraction took \d+ms\\n","stream":"stderr"\}$/
+
 /** It differs how a call was answered, and an answer may end before or after the agent has printed it. */
 const modelCall = /^\{"ts":[\d.]+,"event":"model_call"/
 
@@ -42,7 +45,8 @@ export function normalEvents(trial: Pick<TrialRecord, 'dir'>): string {
 }
 
 export function normalLog(text: string, directory: string): string {
-  const lines = inOneOrder(text.split('\n').filter((line) => !passing.test(line) && !modelCall.test(line)))
+  const differing = [passing, firstStart, modelCall]
+  const lines = inOneOrder(text.split('\n').filter((line) => !differing.some((kind) => kind.test(line))))
   const dashed = directory.replaceAll(/[^A-Za-z0-9]/g, '-')
   const withoutPlaces = lines.join('\n').replaceAll(directory, '{trial}').replaceAll(dashed, '{trial-dashed}')
   return differences.reduce((normal, [, pattern, stands]) => replaced(normal, pattern, stands), withoutPlaces)
