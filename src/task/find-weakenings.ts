@@ -78,11 +78,17 @@ async function changedLines(
   verification: KeptVerification,
   changed: readonly string[],
 ): Promise<readonly DiffFile[]> {
-  const paths = changed.filter((path) => isSource(path) || isTestFile(path))
-  const texts = paths.length > maxDiffPaths ? [] : paths
-  return paths.length === 0
-    ? []
-    : diffFiles(await tree.diff(baseline.tree, verification.tree, maxDiffBytes, texts))
+  const linesOf = async (paths: readonly string[]): Promise<readonly DiffFile[]> => {
+    if (paths.length === 0) return []
+    if (paths.length <= maxDiffPaths) {
+      const diff = await tree.diff(baseline.tree, verification.tree, maxDiffBytes, paths)
+      // A longer one has lost its middle.
+      if (paths.length === 1 || Buffer.byteLength(diff) < maxDiffBytes) return diffFiles(diff)
+    }
+    const half = Math.ceil(paths.length / 2)
+    return [...(await linesOf(paths.slice(0, half))), ...(await linesOf(paths.slice(half)))]
+  }
+  return linesOf(changed.filter((path) => isSource(path) || isTestFile(path)))
 }
 
 /** Weaker test files and changed definitions of the steps. */
