@@ -28,6 +28,8 @@ const debugOnly =
 /** Equal to every expected value. The head of the method may be a line above. */
 const equalling =
   /(?:\bdef (?:__eq__|==)|\bfn eq\b|\bboolean equals\(|\boperator\s*==)[^\n]{0,200}(?:[\n{:;]|\)\s?=)[\s{]{0,40}(?:return\s+)?(?:true\b|isinstance\((?:[^()\n]|\([^()\n]*\)){0,100}\)\s*$)|['"]__eq__['"]\s*:\s*lambda\b[^:\n]{0,100}:\s*True\b/i
+/** In Python, where a reader of UTF-8 does not see what is run. */
+const hiding = /^[ \t\f]*#.{0,100}coding[:=][ \t]*(?:utf[-_]?7|rot[-_]?13|\w*[-_]escape|punycode|idna)\b/i
 /** In Python, at the top of a file. */
 const replacingModule = /^sys\.modules\[\s*['"](\w+)['"]\s*\]\s*=|^(\w+)\.\w+\s*=\s*lambda\b/
 /** Only tests need these. */
@@ -73,6 +75,8 @@ export function tamings(
   const found = added.flatMap((line, at) => {
     const code = codeOf(line)
     const say = (what: string): readonly string[] => [`${what}: ${shorten(code.trim(), 100)}`]
+    if (path.endsWith('.py') && hiding.test(line))
+      return [`has an encoding that hides its code: ${shorten(line.trim(), 100)}`]
     const isHook = plugins.test(path) && (isPlugin || path.endsWith('conftest.py'))
     const named = code.replace(assertCall, 'assert')
     const plain = alias === null ? named : named.replace(alias, 'assert')
