@@ -1,17 +1,18 @@
-import { spawn } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { claudeCodeCodec } from '../../../src/agents/claude-code/hooks.ts'
+import { answerHook } from '../../../src/guard/hook/answer-hook.ts'
 import { settingTable } from '../../../src/guard-engine/settings/setting-table.ts'
 import { pluginFiles, writeGuardPlugin } from '../../../src/guard-install/guard-plugin.ts'
+import { quickId } from '../../../src/io/quick-random.ts'
 import { hookProgram } from '../../support/program.ts'
 import { gantry } from '../support/gantry.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 
 /*
- * The shell tests of the harness that this guard replaces, one group per script, with the payloads of the script, through the hook
- * program. If a script tested something that agents do not do, or a gate that did not work, the name says "corrected".
+ * The shell tests of the harness that this guard replaces, one group per script, with the payloads of the script. If a script tested something that agents do not do, or a gate that did not work, the name says "corrected".
  */
 
 const plugin = join(import.meta.dirname, '../../../plugins/gantry-guard')
@@ -25,50 +26,56 @@ interface Answer {
   readonly stderr: string
 }
 
-function hook(
+/** What the hook program does after it has read its input, in this process: no Node starts. */
+async function hook(
   project: TestProject,
   event: string,
   fields: object = {},
-  env: object = {},
-  [program = '', ...args]: readonly string[] = [
-    process.execPath,
-    hookProgram,
-    '--agent',
-    'claude-code',
-    event,
-  ],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
-  const child = spawn(program, args, {
-    cwd: project.dir,
-    env: {
-      PATH: `${tools.dir}:${process.env.PATH ?? ''}`,
-      HOME: project.home,
-      GANTRY_GUARD_HOME: join(project.store, 'guard'),
-      GANTRY_GUARD_RESIDENT: 'off',
-      ...env,
+  const { reply } = await answerHook(
+    {
+      agent: 'claude-code',
+      event,
+      agentVersion: null,
+      env: { ...hookEnv(project), ...env },
+      payload: Buffer.from(payloadOf(project, event, fields)),
+      eventId: `e_${quickId(16)}`,
     },
-  })
-  const said = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      said[name] += text
-    })
+    { node: process.execPath, hookBin: hookProgram, edition: 'test' },
+  )
+  return { code: reply.exitCode, stdout: reply.stdout, stderr: reply.stderr }
+}
+
+function hookEnv(project: TestProject): Record<string, string> {
+  return {
+    PATH: `${tools.dir}:${process.env.PATH ?? ''}`,
+    HOME: project.home,
+    GANTRY_GUARD_HOME: join(project.store, 'guard'),
+    GANTRY_GUARD_RESIDENT: 'off',
   }
+}
+
+function payloadOf(project: TestProject, event: string, fields: object): string {
   const session = { session_id: 'test-session-123', prompt_id: 'p1' }
-  child.stdin.end(JSON.stringify({ ...session, cwd: project.dir, hook_event_name: event, ...fields }))
-  return new Promise((settle, fail) => {
-    child.on('error', fail)
-    child.on('close', (code) => settle({ code, ...said }))
-  })
+  return JSON.stringify({ ...session, cwd: project.dir, hook_event_name: event, ...fields })
 }
 
 const passes = { code: 0, stdout: '', stderr: '' }
 
-function start(project: TestProject, source = 'startup', env: object = {}): Promise<Answer> {
+function start(
+  project: TestProject,
+  source = 'startup',
+  env: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
   return hook(project, 'SessionStart', { source }, env)
 }
 
-function edited(project: TestProject, file: string, env: object = {}): Promise<Answer> {
+function edited(
+  project: TestProject,
+  file: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
   const tool_input = { file_path: file, old_string: 'a', new_string: 'b' }
   return hook(
     project,
@@ -105,7 +112,7 @@ function stops(project: TestProject, active = false): Promise<Answer> {
   return hook(project, 'Stop', { stop_hook_active: active, last_assistant_message: 'Done!' })
 }
 
-function contextOf({ stdout }: Answer): string {
+function contextOf({ stdout }: Pick<Answer, 'stdout'>): string {
   return JSON.parse(stdout).hookSpecificOutput.additionalContext
 }
 
@@ -355,9 +362,14 @@ describe('test-hooks-json.sh', () => {
     writeGuardPlugin(directory, files, { dryRun: false })
     const { hooks } = JSON.parse(project.read('plugin/hooks/hooks.json'))
     const [{ command, args = [] }] = hooks.SessionStart[0].hooks
-    const argv = [command, ...args].map((word) => word.replace(/\$\{CLAUDE_PLUGIN_ROOT\}/, directory))
-    const answer = await hook(project, 'SessionStart', { source: 'startup' }, {}, argv)
-    expect(contextOf(answer)).toContain('pytest tests/')
+    const argv = args.map((word: string) => word.replace(/\$\{CLAUDE_PLUGIN_ROOT\}/, directory))
+    const { stdout } = spawnSync(command.replace(/\$\{CLAUDE_PLUGIN_ROOT\}/, directory), argv, {
+      cwd: project.dir,
+      env: hookEnv(project),
+      input: payloadOf(project, 'SessionStart', { source: 'startup' }),
+      encoding: 'utf8',
+    })
+    expect(contextOf({ stdout })).toContain('pytest tests/')
   })
 })
 
