@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { IncomingCall } from '../../../src/models/boundary/contract.ts'
 import { answersIn, opening } from '../../../src/models/boundary/script/subagent-wait.ts'
@@ -92,6 +94,9 @@ whenInstalled(['claude-code'], 'an evaluation that is killed at every checkpoint
         max_concurrent: 1,
       },
     })
+    // Killed evaluations leave their workspaces there.
+    const TMPDIR = join(dirname(project.dir), 'tmp')
+    mkdirSync(TMPDIR)
     const units = new Set<string>()
     let kills = 0
     const orphans = new Set<number>()
@@ -112,7 +117,7 @@ whenInstalled(['claude-code'], 'an evaluation that is killed at every checkpoint
           ? ['plugin', 'run', '--filter', 'how-', '-j', '1', '--no-batch', '--progress', 'jsonl']
           : ['plugin', 'resume', run, '--no-batch', '--progress', 'jsonl']
       const before = model.held.length
-      const { child, ended } = startGantry(project, argv, { env: model.env })
+      const { child, ended } = startGantry(project, argv, { env: { ...model.env, TMPDIR } })
       await until(
         'it asks for more than it gets, or has ended',
         () => model.held.length > before || child.exitCode !== null,
