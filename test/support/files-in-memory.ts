@@ -23,7 +23,11 @@ export function keepFilesInMemory(): void {
 function removeLeftovers(place: string): void {
   for (const name of readdirSync(place)) {
     const [, pid] = /^gantry-(\d+)$/.exec(name) ?? []
-    if (pid !== undefined && !isAlive(Number(pid)))
+    if (pid === undefined || isAlive(Number(pid))) continue
+    try {
       rmSync(join(place, name), { recursive: true, force: true })
+    } catch {
+      // A container of the killed run still has it mounted.
+    }
   }
 }
