@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { ShortTextsFirst } from './scripts/short-texts-first.ts'
 import { keepFilesInMemory } from './test/support/files-in-memory.ts'
 
 keepFilesInMemory()
@@ -30,6 +31,9 @@ const slow = '{src,test}/**/*.slow.test.ts'
 /** Crash loops, installed packages, everything once more as another user: `npm run test:all` runs these, `npm test` does not. */
 const long = ['src/**/*.long.test.ts', 'test/e2e/**/*.long.test.ts']
 
+/** Whole commands in the process of the test, which get all they need as arguments: many files can share one process. */
+const shareable = ['test/e2e/scenario-contract/*.test.ts']
+
 /** Tests that start the program start it as it is published. */
 const buildProgram = ['test/support/build-program.ts']
 
@@ -54,6 +58,7 @@ export default defineConfig({
     // Node runs the source as it is, here as in production. Transforming it first would cost as much as a third of the tests.
     // No test mocks a module, so that nothing has to read the test files for mocks.
     experimental: { viteModuleRunner: false, nodeLoader: false },
+    sequence: { sequencer: ShortTextsFirst },
     reporters: ['default', './scripts/closing-line-reporter.ts'],
     projects: [
       {
@@ -85,8 +90,19 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          exclude: [...shareable, ...long],
+          globalSetup: buildProgram,
+          ...shared,
+        },
+      },
+      {
+        test: {
+          name: 'e2e-shared',
+          include: shareable,
           exclude: long,
           globalSetup: buildProgram,
+          // Half of their processor time would go into loading the source once for each file.
+          isolate: false,
           ...shared,
         },
       },

@@ -11,7 +11,7 @@ const steps = {
   demo: [['node', 'scripts/demo.ts']],
   test: [
     ['node', 'scripts/check.ts', 'before-tests'],
-    ['vitest', 'run', ...['pure', 'unit', 'slow', 'e2e'].flatMap((name) => ['--project', name])],
+    ['vitest', 'run', ...['pure', 'unit', 'slow', 'e2e*'].flatMap((name) => ['--project', name])],
     ['node', 'scripts/test-agents.ts', 'main'],
   ],
   all: [
