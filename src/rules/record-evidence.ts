@@ -188,10 +188,9 @@ function namesKnown(script: string, { history, settings }: Pick<Scene, 'history'
   const known = [...history.session.declared, ...(history.evidence.known ?? [])].map(({ command }) => command)
   const wanted = [...known, ...settings.checklist.verificationCommands]
   const isNamed = wanted.some((command) => script.includes(command.trim().split(/\s+/, 1)[0] ?? command))
-  return isNamed || isVerifying(script) || mayStartHooks.test(script)
+  const mayStartHooks = /\bgit\b/.test(script) && /\b(?:commit|push)\b/.test(script)
+  return isNamed || isVerifying(script) || mayStartHooks
 }
-
-const mayStartHooks = /\bgit\b.*\b(?:commit|push)\b/
 
 function lastingChange({ call: { action } }: After, { history, traits }: Scene): readonly Note[] {
   if (traits.keepsShell !== true || action.kind !== 'shell') return []

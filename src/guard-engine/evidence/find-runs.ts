@@ -171,13 +171,11 @@ function startsUnknown(parsed: Parameters<typeof simpleCommandsIn>[0], place: Ru
   return simpleCommandsIn(parsed).some((node) => {
     const { words } = unwrapPlain(simpleCommand(node), 'launched').command
     const name = posix.basename(words[0] ?? '').replace(/[\d.]+$/, '')
-    if (startsHooks.test(words.join(' '))) return true
+    // Hooks of the repository, as husky and pre-commit set them up.
+    if (name === 'git' && words.some((word) => word === 'commit' || word === 'push')) return true
     return name !== '' && !runsNoTests.has(name) && readChecks(words, place).length === 0
   })
 }
-
-/** Of the repository, as husky and pre-commit set them up. */
-const startsHooks = /^git (?:-\S+ \S+ )*(?:commit|push)\b(?!.*\s(?:--no-verify|-\w*n\w*)(?:\s|$))/
 
 /** Interpreters too: what a program of the agent's own prints shows nothing. */
 const runsNoTests = new Set(
