@@ -291,6 +291,8 @@ function ownMocks(path: string, code: string): number {
 function namesIn(code: string, { named }: TestLanguage): Pick<TestFileFacts, 'names' | 'off'> {
   const found = named === undefined ? [] : [...code.matchAll(named)].map(({ groups = {} }) => groups)
   const names = found.map(({ name = '' }) => name)
-  const off = names.filter((_, index) => (found[index]?.off ?? found[index]?.empty) !== undefined)
+  const off = found.flatMap(({ name = '', off, start, empty }) =>
+    off !== undefined || (start !== undefined && empty !== undefined) ? [name] : [],
+  )
   return names.length === 0 ? {} : { names, ...(off.length > 0 && { off }) }
 }

@@ -80,7 +80,7 @@ function allLanguages(): readonly TestLanguage[] {
       assertions:
         /\bexpect(?:TypeOf)?\s*(?:\.\w+\s*)?\(|\bassert\w*\s*[.(]|\.should\b|\bt\.(?:is|not|ok|equal|deepEqual|same|throws|true|false|truthy|falsy|like|match|pass|fail)\w*\s*\(/g,
       named:
-        /\b(?:it|test|specify)(?:\.(?:(?<off>skip|todo)\b|\w+)){0,9}\s*\(\s*(?<quote>["'])(?<name>[^\n]{0,200}?)\k<quote>(?<empty>\))?/g,
+        /(?<start>^[ \t]*)?\b(?:it|test|specify)(?:\.(?:(?<off>skip|todo)\b|\w+)){0,9}\s*\(\s*(?<quote>["'`])(?<name>[^\n]{0,200}?)\k<quote>(?<empty>\)[ \t]*;?[ \t]*$)?/gm,
       inverted: /\b(?:it|test)(?:\.\w+){0,9}\.(?:fails|failing)\b/g,
       ends: /^process\.(?:exit|reallyExit)\(0?\)/m,
     },

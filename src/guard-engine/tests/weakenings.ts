@@ -168,11 +168,13 @@ function elsewhere(
   }
 }
 
-/** Tests that were skipped from the beginning take nothing away: noted ideas, known faults. */
-function newlyOff({ names }: TestFileFacts, is: TestFileFacts): number {
-  if (names === undefined) return 0
-  const added = (is.names?.length ?? 0) - names.length
-  return Math.max(0, Math.min(added, (is.off ?? []).filter((name) => !names.includes(name)).length))
+/** Tests that were skipped from the beginning take nothing away: noted ideas, known faults. One that is gone may only have another name. */
+function newlyOff(was: TestFileFacts, is: TestFileFacts): number {
+  const [before, now] = [new Set(was.names), new Set(is.names)]
+  const unnamed = ({ cases, names = [], off = [] }: TestFileFacts): number =>
+    cases - (names.length - off.length)
+  const gone = before.difference(now).size + Math.max(0, unnamed(was) - unnamed(is))
+  return Math.max(0, new Set(is.off).difference(before).size - gone)
 }
 
 function weaker(
@@ -305,7 +307,7 @@ function isMore(was: string, is: string, hasRunAll: boolean): boolean {
   return was !== '' && before?.every(isKept) === true && fresh?.every(isNew) === true
 }
 
-const lints = String.raw`tsc --noEmit|eslint(?: [\w/]+| \.| --max-warnings[= ]0)*|biome (?:check|lint)(?: [\w/]+| \.)*|prettier --check(?: [\w/]+| \.)+|(?:node --check|bash -n|php -l)(?: [\w./-]+)+`
+const lints = String.raw`tsc --noEmit|eslint(?: [\w/]+| \.| --max-warnings[= ]0)*|biome (?:check|lint)(?: [\w/]+| \.)*|prettier --check(?: [\w/]+| \.)+|(?:node --check|bash -n|php -l)(?: [\w.][\w./-]*)+`
 /** Scripts of a package that cannot change what later commands run. */
 const onlyLints = new RegExp(
   String.raw`^[\w:-]+: (?:(?:(?:npm|pnpm|yarn|bun) run [\w:-]+|${lints})(?: && |$))+$`,
@@ -341,8 +343,11 @@ function isFirst(command: string, definition: string): boolean {
  */
 function withoutAddedFlags(was: string, is: string): string {
   const before = was.split('\n')
-  const isOld = (object: string): boolean => before.some((line) => line.startsWith(`${object}:`))
-  const withoutRules = is.replaceAll(objectRule, (rule, object: string) => (isOld(object) ? rule : ''))
+  const isOld = (name: string): boolean => was.includes(`${name}.o`) || makesObjects.test(was)
+  // Without a recipe it only says when the object is made again.
+  const withoutRules = is.replaceAll(objectRule, (rule, name: string, recipe?: string) =>
+    was.includes(rule) || (recipe !== undefined && isOld(name)) ? rule : '',
+  )
   const after = withoutRules.split('\n')
   const isMore = (line: string, old: string): boolean => {
     const [words, had] = [line.split(/\s+/), old.split(/\s+/)]
@@ -350,11 +355,8 @@ function withoutAddedFlags(was: string, is: string): string {
     return (
       buildLine.exec(line)?.[0] === buildLine.exec(old)?.[0] &&
       had.every((word) => words.includes(word)) &&
-      more.every(
-        (word) =>
-          (addedFlag.test(word) && !/\w\s*[:?+]*=/.test(line)) ||
-          /^[\w./-]+\.(?:c|cc|cpp|cxx|h|hpp|o)$/.test(word),
-      )
+      (!was.includes('$<') || words.find(isSource) === had.find(isSource)) &&
+      more.every((word) => isSource(word) || (addedFlag.test(word) && !/\w\s*[:?+]*=/.test(line)))
     )
   }
   const flagsIn = (line: string): readonly string[] => line.replace(compilerFlags, '').trim().split(/\s+/)
@@ -376,9 +378,14 @@ function withoutAddedFlags(was: string, is: string): string {
   return lines.join('\n')
 }
 
-/** A rule that only compiles one object. */
+/** A rule that only compiles one object, from the source of its name. Its words are told apart by how they begin: that keeps it linear. */
 const objectRule =
-  /\n([\w./-]+\.o)\s*:(?: +[\w./-]+\.(?:c|cc|cpp|cxx|h|hpp))+(?:\n[\t @]*(?:\$[({](?:CC|CXX)[)}]|cc|gcc|g\+\+|clang(?:\+\+)?|c\+\+)(?: +(?:-[co]|-[gOW][\w+-]*|-std=[\w+]+|-I[\w./-]*|\$[({](?:C|CXX|CPP)FLAGS[)}]|\$[@<^]|[\w./-]+\.(?:c|cc|cpp|cxx|o)))+)?(?=\n|$)/g
+  /\n(?:[\w.][\w./-]*\/)?(\w[\w-]*)\.o[ \t]*:(?: +(?:(?:[\w.][\w./-]*\/)?\1\.(?:c|cc|cpp|cxx)|[\w.][\w./-]*\.(?:h|hpp)))+(\n[\t @]*(?:\$[({](?:CC|CXX)[)}]|cc|gcc|g\+\+|clang(?:\+\+)?|c\+\+)(?: +(?:-[co]|-[gOW][\w+-]*|-std=[\w+]+|-I[\w./-]*|\$[({](?:C|CXX|CPP)FLAGS[)}]|\$[@<^]|(?:[\w.][\w./-]*\/)?\1\.(?:c|cc|cpp|cxx|o)))+)?(?=\n|$)/g
+/** Rules and functions that make objects without their names. */
+const makesObjects = /%|\$[({](?:\w+:|\w+ )/
+function isSource(word: string): boolean {
+  return /^[\w./-]+\.(?:c|cc|cpp|cxx|h|hpp|o)$/.test(word)
+}
 const buildLine =
   /^(?:[\w./-]+: )?(?:[\w./$(){}-]+\s*:(?!=)|\w+\s*[:?+]*=|[\t @]*(?:\$[({](?:CC|CXX)[)}]|cc|gcc|g\+\+|clang(?:\+\+)?|c\+\+)(?=\s))/
 const compilerFlags = /^[\w./-]+: (?:CFLAGS|CXXFLAGS)\s*[:?+]*=/
