@@ -9,15 +9,26 @@ export function namesToRemove(prompt: string): readonly string[] {
   const sentences = prompt.slice(0, 2_000).split(/[.!?;](?:\s|$)|\n/)
   const read = sentences.map(inEnglish)
   const asks = read.map((text) => removal.test(text) && !negation.test(text))
-  const asking = sentences.filter(
-    (_, index) => asks[index] === true || (asks[index + 1] === true && pointing.test(read[index + 1] ?? '')),
-  )
+  const asking = sentences
+    .filter(
+      (_, index) =>
+        asks[index] === true || (asks[index + 1] === true && pointing.test(read[index + 1] ?? '')),
+    )
+    .map(withoutPlaces)
   const plain = asking.flatMap((text) => text.match(/[\w-]+/g) ?? []).map(plainName)
   const tests = asking.flatMap((text) => text.match(/[\w.-]+/g) ?? []).filter((word) => namesTest.test(word))
   return [...new Set([...plain, ...tests.map(testName)])].filter((name) => name.length > 1).slice(0, maxNames)
 }
 
 const namesTest = /^(?:tests?|spec)[_.-]\w|\w[_.-](?:tests?|spec)\b|[a-z](?:Tests?|Spec)\b/
+
+/** "Remove the import in test_tax.py" asks for nothing else in that file; "the test in test_tax.py" does. */
+function withoutPlaces(text: string): string {
+  return text.replaceAll(place, (all, at: number) => (aboutTests.test(text.slice(0, at)) ? all : ''))
+}
+
+const place = /\b(?:in|from|inside|within)\s+(?:(?:the|file|module|tests?)\s+){0,3}[\w./-]*\w/gi
+const aboutTests = /(?<![a-z])(?:test|spec)|Test|Spec/
 
 const removal =
   /\b(?:remove|delete|drop|get rid of)\b|\b(?:skip|disable)\s+(?:(?:that|this|the)\s+)*(?:it|them|[\w/.]*tests?)\b/i
