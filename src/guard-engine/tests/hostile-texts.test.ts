@@ -4,6 +4,7 @@ import { declaredAs } from '../../../test/support/guard-story.ts'
 import { failedTests } from '../../core/test-output/count-tests.ts'
 import { findRuns } from '../evidence/find-runs.ts'
 import { inspectTests } from './inspect-tests.ts'
+import { makeTarget } from './make-target.ts'
 import { decidingConftest } from './pytest-config.ts'
 import { callsOfRemoved } from './removed-tests.ts'
 import { asksAround, setAround } from './surroundings.ts'
@@ -11,6 +12,7 @@ import { tamings } from './tamings.ts'
 import { testLanguage } from './test-files.ts'
 import { testedNames } from './tested-names.ts'
 import { looseIn, untestedIn } from './untested-in.ts'
+import { weakenings } from './weakenings.ts'
 
 const length = 200_000
 const filled = (piece: string): string => piece.repeat(Math.ceil(length / piece.length))
@@ -93,6 +95,26 @@ test('a packed file of tests is read at once', async () => {
 
 test.each(['def a(\n', 'autouse = True\n', 'a.b = c\n'])('a conftest.py of %j is read at once', (piece) => {
   expect(decidingConftest(filled(piece))).toBeNull()
+})
+
+test.each([' -Ia.c', ' a.c', ' $(CFLAGS)', '/a'])(
+  'a rule of make with %j many times is compared at once',
+  (piece) => {
+    const [was, is] = ['test: t', `test: t\na.o: a.c\n\tcc -c a.c${filled(piece)} !`].map((text) => ({
+      files: {},
+      definitions: { 'make test': text },
+    }))
+    expect(weakenings(was ?? null, is ?? null)).toHaveLength(1)
+  },
+)
+
+test.each([
+  `test: t\n${filled('t: a\n')}`,
+  `test: ${filled('a.o ')}\n${filled('%.o: b\n')}`,
+  `A = ${filled('$(B)')}\nB = ${filled('$(C)')}\nC =\ntest: ${filled('$(A)')}\n`,
+  `test: ${filled('$(x:.c=.o) ')}\n${filled('a.o: b\n')}`,
+])('a Makefile of %.20j is read at once', (makefile) => {
+  expect(makeTarget('make test', (path) => (path === 'Makefile' ? makefile : null))).toContain('test:')
 })
 
 test('a command that names the project many times is read at once', () => {

@@ -14,8 +14,8 @@ export function makeTarget(command: string, text: ReadText): string | null {
   if (made === null) return null
   const { targets, file, lines, rules } = made
   const found = [...rules.values()]
-  const names = captures(found.join('\n'), /\$[({](\w+)[)}]/g)
-  const variables = lines.filter((line) => names.includes(/^(\w+)\s*[:?+]*=/.exec(line)?.[1] ?? ''))
+  const names = new Set(captures(found.join('\n'), /\$[({](\w+)[)}]/g))
+  const variables = lines.filter((line) => names.has(/^(\w+)\s*[:?+]*=/.exec(line)?.[1] ?? ''))
   const included = lines.flatMap((line) => /^-?include\s+(\S+)$/.exec(line)?.[1] ?? [])
   const phony = lines.filter((line) => /^\.PHONY\s*:/.test(line)).flatMap((line) => line.split(/[\s:]+/))
   const files = [...rules].flatMap(([name, rule]) =>
@@ -40,32 +40,83 @@ interface MakeRules {
   readonly lines: readonly string[]
   /** The rules of the targets and those of what they need, by name. */
   readonly rules: ReadonlyMap<string, string>
+  /** A text with the values of variables. */
+  expanded(text: string): string
 }
 
 function makeRules(command: string, text: ReadText): MakeRules | null {
   const [, named] = /^g?make(?:\s+-(?:j ?\d*|[ks]+))*((?:\s+\w[\w.-]*)+)$/.exec(command.trim()) ?? []
   const file = taskFiles.make.find((name) => text(name) !== null)
   if (named === undefined || file === undefined) return null
-  const lines = (text(file) ?? '').split('\n')
+  const lines = (text(file) ?? '').replaceAll(/\\\n[\t ]*/g, ' ').split('\n')
+  const expanded = expander(lines)
+  const heads = new Map<string, number[]>()
+  for (const [at, line] of lines.entries()) {
+    const [, names = ''] = /^([^\s#:=][^#:=]*):(?!:?:?=)/.exec(line) ?? []
+    for (const name of wordsOf(expanded(names))) {
+      const known = heads.get(name)
+      if (known === undefined) heads.set(name, [at])
+      else known.push(at)
+    }
+  }
+  const patterns = [...heads.keys()]
+    .filter((name) => name.includes('%'))
+    .map((name) => [name, name.slice(name.lastIndexOf('%') + 1)] as const)
+  const objects = [...heads.keys()].filter((name) => name.endsWith('.o'))
   const rules = new Map<string, string>()
   const add = (name: string): void => {
-    const start = lines.findIndex((line) => line.startsWith(`${name}:`) && !line.startsWith(`${name}:=`))
-    if (start < 0 || rules.has(name) || rules.size > 20) return
-    const length = lines.slice(start + 1).findIndex((line) => line !== '' && !/^[\t #]/.test(line))
-    const rule = lines.slice(start, length < 0 ? undefined : start + 1 + length)
-    rules.set(name, rule.join('\n').trimEnd())
-    for (const need of needsOf(rule[0] ?? '')) add(need)
+    const starts = heads.get(name)
+    if (starts === undefined || rules.has(name) || rules.size > maxRules) return
+    const found = starts.map((start) => {
+      let end = start + 1
+      while (end < lines.length && /^(?:[\t #]|$)/.test(lines[end] ?? '')) end += 1
+      return lines.slice(start, end)
+    })
+    // make takes the last recipe of a target.
+    rules.set(name, found.map((rule) => rule.join('\n').trimEnd()).join('\n'))
+    for (const [head = ''] of found) needsOf(expanded(head)).forEach(need)
+  }
+  const need = (name: string): void => {
+    if (rules.size > maxRules) return
+    add(name)
+    for (const [pattern, end] of patterns) if (patterns.length > maxRules || name.endsWith(end)) add(pattern)
+    // make computes this name, so it may be any object.
+    if (name.includes('$')) objects.splice(0).forEach(add)
   }
   const targets = named.trim().split(/\s+/)
   targets.forEach(add)
-  return rules.size === 0 ? null : { targets, file, lines, rules }
+  return rules.size === 0 ? null : { targets, file, lines, rules, expanded }
 }
 
+const maxRules = 200
+
+/** Replaces variables by all that a file of make sets them to, until that is too much. */
+function expander(lines: readonly string[]): (text: string) => string {
+  const values = new Map<string, string>()
+  for (const line of lines) {
+    const [, name, value] = /^(\w+)\s*[:?+]*=(.*)$/.exec(line) ?? []
+    if (name !== undefined) values.set(name, `${values.get(name) ?? ''} ${value}`)
+  }
+  let left = maxExpanded
+  const expanded = (text: string, depth = 0): string =>
+    text.replaceAll(/\$[({](\w+)[)}]/g, (all, name) => {
+      const value = values.get(name)
+      if (value === undefined || depth > 3 || left < 0) return all
+      const found = expanded(value, depth + 1).trim()
+      left -= found.length + 1
+      return found
+    })
+  return expanded
+}
+
+const maxExpanded = 200_000
+
 function needsOf(head: string): readonly string[] {
-  return head
-    .replace(/^[^:]*:+/, '')
-    .split(/\s+/)
-    .filter((need) => need !== '')
+  return wordsOf(head.replace(/^[^:]*:+/, ''))
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== '')
 }
 
 /**
@@ -79,12 +130,7 @@ export function builtTargets(
 ): Readonly<Record<string, string>> {
   const made = makeRules(command, text)
   if (made === null) return {}
-  const { targets, lines, rules } = made
-  const expanded = (head: string, depth = 0): string =>
-    head.replaceAll(/\$[({](\w+)[)}]/g, (_, name) => {
-      const line = lines.find((each) => each.replace(/\s*[:?+]*=.*/, '') === name) ?? ''
-      return depth > 3 ? '' : expanded(line.replace(/^[^=]*=/, ''), depth + 1)
-    })
+  const { targets, rules, expanded } = made
   const sources = (name: string, seen = new Set<string>()): ReadonlySet<string> => {
     for (const need of needsOf(expanded(rules.get(name)?.split('\n', 1)[0] ?? ''))) {
       if (seen.has(need) || seen.size > maxSources) continue
@@ -140,11 +186,11 @@ function isBuilt(name: string, rule: string, text: ReadText): boolean {
       line.includes('$@') || line.split(/[\s"'>=]+/).includes(name) || (isObject && /\s-c\s/.test(line)),
   )
   const isCheck = recipe.some((line) => kindOfCommand(line.trim()) === 'test')
-  return /:+[ \t]*[^\s#]/.test(head.slice(name.length)) && !isCheck && (makesIt || recipe.length === 0)
+  return /:+[ \t]*[^\s#]/.test(head) && !isCheck && (makesIt || recipe.length === 0)
 }
 
 const everyRecipe =
-  /^(?:\.IGNORE|\.ONESHELL)\b|^\s*(?:export\s+|override\s+)?(?:SHELL|\.SHELLFLAGS|MAKEFLAGS|GNUMAKEFLAGS|PATH)\s*[:?+!]*=/
+  /^(?:\.IGNORE|\.ONESHELL|vpath)\b|^\s*(?:export\s+|override\s+)?(?:SHELL|\.SHELLFLAGS|MAKEFLAGS|GNUMAKEFLAGS|V?PATH)\s*[:?+!]*=/
 const usualShell =
   /\bPATH\s*[:?+]*=\s*(?:(?:\$[({](?:CURDIR|PWD)[)}]|\.)\/)?(?:node_modules\/\.|\.?venv\/)bin:\$[({]PATH[)}]$|\bSHELL\s*[:?+!]*=\s*(?:\/usr\/bin\/env\s+|\/(?:usr\/(?:local\/)?)?bin\/)?(?:ba|z|da|k)?sh\b[^/]*$|SHELLFLAGS\s*[:?+]*=\s*-\w*e.*c\s*$|MAKEFLAGS\s*[:?+]*=\s*(?:(?:--no-print-directory|--warn-undefined-variables|--no-builtin-(?:rules|variables)|--silent|-[jrRs]\d*|--output-sync\S*)\s*)+$/
 
