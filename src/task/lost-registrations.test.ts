@@ -51,3 +51,14 @@ test('a program goes with its tests when all its sources went, but not with a te
   expect(testsOf(build, all)).toEqual({ 'old.c': 1, 'more.c': 0 })
   expect(testsOf(build, (path) => path === 'old.c')).toEqual({})
 })
+
+test('a build file with thousands of calls or empty lines is read at once', () => {
+  const calls = (end: string): string =>
+    Array.from(
+      { length: 8_000 },
+      (_, at) => `add_executable(t${at} ${at}.c)\nadd_test(n${at} t${at}${end})\n`,
+    ).join('')
+  expect(looserCalls(calls(''), calls(' --all'))).toHaveLength(8_000)
+  expect(Object.keys(testsOf(calls(''), () => true))).toHaveLength(8_000)
+  expect(looserCalls('\n'.repeat(200_000), '')).toEqual([])
+})

@@ -30,24 +30,27 @@ export const isBuild = /(?:^|\/)(?:CMakeLists\.txt|meson\.build)$|\.cmake$/
 /** The number of tests that a build file registers for programs of sources that are gone, by their first source, with 0 for the others. */
 export function testsOf(text: string, isGone: (source: string) => boolean): Readonly<Record<string, number>> {
   const { programs, registrations } = goneCalls(callsIn(text), isGone)
-  const counts = programs.flatMap(({ words: [name = '', ...sources] }) =>
-    sources.map((source, at) => {
-      const count = registrations.filter(({ words }) => words.includes(name)).length
-      return [source, at === 0 ? count : 0] as const
-    }),
+  const counts = new Map<string, number>()
+  for (const { words } of registrations)
+    for (const word of new Set(words)) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return Object.fromEntries(
+    [...programs].flatMap(({ words: [name = '', ...sources] }) =>
+      sources.map((source, at) => [source, at === 0 ? (counts.get(name) ?? 0) : 0] as const),
+    ),
   )
-  return Object.fromEntries(counts)
 }
 
 /** Programs of which every source is gone, and the tests that start no other program. */
 function goneCalls(calls: readonly Call[], isGone: (source: string) => boolean) {
   const all = calls.filter(({ name, words }) => /executable$/.test(name) && words.length > 1)
-  const programs = all.filter(({ words }) => words.slice(1).every(isGone))
-  const starts = ({ words }: Call, some: readonly Call[]): boolean =>
-    some.some((each) => words.includes(each.words[0] ?? ''))
-  const others = all.filter((each) => !programs.includes(each))
-  const registrations = calls.filter(
-    (each) => isRegistration(each) && starts(each, programs) && !starts(each, others),
+  const programs = new Set(all.filter(({ words }) => words.slice(1).every(isGone)))
+  const namesOf = (some: Iterable<Call>): ReadonlySet<string> =>
+    new Set([...some].map(({ words: [name = ''] }) => name))
+  const [gone, others] = [namesOf(programs), namesOf(all.filter((each) => !programs.has(each)))]
+  const starts = ({ words }: Call, names: ReadonlySet<string>): boolean =>
+    words.some((word) => names.has(word))
+  const registrations = new Set(
+    calls.filter((each) => isRegistration(each) && starts(each, gone) && !starts(each, others)),
   )
   return { programs, registrations }
 }
@@ -64,22 +67,24 @@ export function looserCalls(
 ): readonly string[] {
   const all = callsIn(textBefore)
   const { programs, registrations } = goneCalls(all, isGone)
-  const before = all.filter((each) => !programs.includes(each) && !registrations.includes(each))
+  const before = all.filter((each) => !programs.has(each) && !registrations.has(each))
   const after = callsIn(textAfter)
+  const texts = new Set(before.map(({ text }) => text))
   const started = new Set(before.filter(isRegistration).flatMap(({ words }) => words))
   const nameOf = (word: string): string => (isProven ? basename(word) : word)
   const isBuilt = (each: Call): boolean => /executable$/.test(each.name) && started.has(each.words[0] ?? '')
-  const isKept = (call: Call): boolean =>
-    after.some(
-      (each) =>
-        each.name === call.name &&
-        // A program may get more sources.
-        (isBuilt(call)
-          ? call.words.every((word) => each.words.some((one) => nameOf(one) === nameOf(word)))
-          : isSameTest(call, each)),
-    )
+  const beginning = ({ name, words }: Call, count: number): string =>
+    [name, ...words.slice(0, count)].join(' ')
+  const byBeginning = [0, 1, 2].map((count) => Map.groupBy(after, (each) => beginning(each, count)))
+  const isKept = (call: Call): boolean => {
+    const count = isBuilt(call) ? 1 : Math.min(2, call.words.length)
+    const alike = byBeginning[count]?.get(beginning(call, count)) ?? []
+    // A program may get more sources.
+    if (!isBuilt(call)) return alike.some((each) => isSameTest(call, each))
+    return alike.some(({ words }) => new Set(call.words.map(nameOf)).isSubsetOf(new Set(words.map(nameOf))))
+  }
   const isLoosened = (each: Call): boolean =>
-    before.every(({ text }) => each.text !== text) &&
+    !texts.has(each.text) &&
     /propert/.test(each.name) &&
     decidesEnd.test(each.text) &&
     each.words.some((word) => started.has(word))
@@ -111,7 +116,7 @@ interface Call {
 }
 
 export function callsIn(text: string): readonly Call[] {
-  return [...text.replaceAll(/^\s*#.*$/gm, '').matchAll(/\b(\w+)\s*\(([^()]*)\)/g)].map(
+  return [...text.replaceAll(/^[ \t]*#.*$/gm, '').matchAll(/\b(\w+)\s*\(([^()]*)\)/g)].map(
     ([all, name = '', inner = '']) => ({
       name: name.toLowerCase(),
       words: inner.split(/[\s,'"]+/).filter((word) => word !== ''),
