@@ -66,19 +66,27 @@ export async function otherValuesRun(
   const twice = listing === undefined ? null : await runWith(withTwice, 'with every comparison twice')
   const isListed = twice !== null && failsAgain(known.untouched, twice)
   const asking = suspectOf((line) => asksWhere.test(line))
-  const saysName = (name: string): boolean =>
-    request.description.includes(name) ||
-    sources.some((path) => textInside(tree.root, path)?.includes(name) === true)
+  const { read } = await tree.texts(baseline.tree)
+  // The change itself may name a variable only to keep it.
+  const saidName = async (name: string): Promise<boolean> => {
+    const named = sources.filter((path) => textInside(tree.root, path)?.includes(name))
+    return [request.description, ...(await Promise.all(named.map(read)))].some((text) => text.includes(name))
+  }
+  const unset =
+    asking === undefined
+      ? []
+      : [
+          ...((await saidName('TEST_DB_PATH')) ? [] : ['TEST_DB_PATH']),
+          ...((await saidName('SNAPSHOT_DIR')) ? [] : ['SNAPSHOT_DIR']),
+          ...(suspectOf((line) => asksForCi.test(line)) === undefined ? [] : ['CI']),
+        ]
   const isElsewhere =
     asking !== undefined &&
     failsAgain(
       known.untouched,
       await verifyAltered(active, verification, {
         ...{ name: 'elsewhere', what: 'in another directory', paths: [], write: () => Promise.resolve() },
-        before: elsewhere(request.repository, [
-          ...['TEST_DB_PATH', 'SNAPSHOT_DIR'].filter((name) => !saysName(name)),
-          ...(suspectOf((line) => asksForCi.test(line)) === undefined ? [] : ['CI']),
-        ]),
+        before: elsewhere(request.repository, unset),
       }),
     )
   const say = (path: string, what: string): Weakening => ({ what: `"${path}" ${what}`, where: path })
