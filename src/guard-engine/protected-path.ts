@@ -220,8 +220,9 @@ export function namedIn(
   let looks = 0
   for (const variant of [text, undone(text)])
     for (const piece of variant.split(/[\s'"`;|&<>()=,:{}[\]$!*#\\^+?%@~]+/)) {
+      if (piece.length > 4096) continue
       for (const name of [piece, piece.replace(/[.,?]+$/, '').replace(/\/+$/, '')]) {
-        if (name === '' || name.length > 4096 || seen.has(name)) continue
+        if (name === '' || seen.has(name)) continue
         seen.add(name)
         if (!name.endsWith(ending)) continue
         const pattern = paths.patternOf(name.startsWith('/') ? name : `${cwd}/${name}`)

@@ -204,11 +204,11 @@ function asWords(value: unknown): readonly string[] | null {
 
 /** Code in an unknown language, read as the common languages would. */
 function asCommands(code: string): readonly string[] {
-  const shell = [...code.matchAll(/^\s*(?:[\w, ]+=\s*)?(?:!{1,2}|%(?:sx|system)\s)(.+)$/gm)].map(
+  const shell = [...code.matchAll(/^[ \t]*(?:[\w, ]+=\s*)?(?:!{1,2}|%(?:sx|system)\s)(.+)$/gm)].map(
     ([, line = '']) => line,
   )
   const cell = /^\s*%%(?:bash|sh|zsh|system|sx|!|script\s+\S*sh)\b[^\n]*\n([\s\S]*)$/.exec(code)?.[1]
-  const written = /^\s*%%(?:write)?file\s+(?:-a\s+)?(.+)$/m.exec(code)?.[1]
+  const written = /^[ \t]*%%(?:write)?file\s+(?:-a\s+)?(.+)$/m.exec(code)?.[1]
   return [
     `python3 -c ${quoteWord(code)}`,
     `node -e ${quoteWord(code)}`,

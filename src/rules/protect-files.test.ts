@@ -28,6 +28,19 @@ describe('the corpora', () => {
   })
 })
 
+/** A pattern that searches the rest again from every place takes longer than a hook may, and then nothing is refused. */
+test.each([
+  `python3 -c "chr${' '.repeat(50_000)}"`,
+  `python3 -c "${' '.repeat(50_000)}x"`,
+  `python3 -c "${'print() '.repeat(6_000)}@"`,
+  `vim -es -c '${'\n'.repeat(50_000)}' notes.md`,
+  `sqlite3 a.db '${' \n'.repeat(25_000)}'`,
+  `echo ${'.'.repeat(50_000)}`,
+  `kill $(cat ${'guard'.repeat(10_000)})`,
+])('%.20j and much more does not hide what follows', (command) => {
+  expect(reasonFor({ command: `${command}; echo x > .env` })).not.toBeNull()
+})
+
 describe('the reason', () => {
   test('does not name the project as the directory that goes', () => {
     const files = { '.git/HEAD': 'file', '.env': 'file' } as const

@@ -116,7 +116,7 @@ export function runMake({ args, state, shell }: ProgramCall): void {
 
 /** The text without the rules that making these targets does not reach; the whole text where that is not plain. */
 function reachedRules(text: string, targets: readonly string[]): string {
-  if (/^-?include\b|^define\b|^\s*\$|%|^\.(?!PHONY\b|DEFAULT_GOAL\b)[A-Z]/m.test(text)) return text
+  if (/^-?include\b|^define\b|^[ \t]*\$|%|^\.(?!PHONY\b|DEFAULT_GOAL\b)[A-Z]/m.test(text)) return text
   const blocks = text.split(/\n(?=[^\s#])/)
   const rules = blocks.flatMap((block) => {
     const [, names = '', needs = ''] = /^([^\t\n:=#$]+):(?!=)([^\n;]*)/.exec(block) ?? []

@@ -80,7 +80,7 @@ async function answerOfScouts(
   { account }: KeptEdit,
   before: Situation,
 ): Promise<Situation | null> {
-  const found = [...account.matchAll(/^\s*SCOUT ([AB]): *(\S.*)$/gm)]
+  const found = [...account.matchAll(/^[ \t]*SCOUT ([AB]): *(\S.*)$/gm)]
   const questions = new Map(found.map(([, scout, question = '']) => [scout, question]))
   if (questions.size === 0) return null
   const asked = [...questions].map(([scout, question]) => ({
@@ -92,7 +92,7 @@ async function answerOfScouts(
 
 /** Waits for a message, or for the end of its time. */
 async function answerOfUser(active: ActiveTask, { account }: KeptEdit): Promise<Situation | null> {
-  const question = /^\s*QUESTION: *(\S.*)$/m.exec(account)?.[1]
+  const question = /^[ \t]*QUESTION: *(\S.*)$/m.exec(account)?.[1]
   const { answerTimeoutMs = 0 } = active.request
   if (question === undefined || answerTimeoutMs === 0) return null
   const isAnswered = await active.journal.step(`answer-${active.known.next.edit}`, async () => {

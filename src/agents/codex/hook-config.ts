@@ -65,10 +65,10 @@ function files(scope: HookScope, { root, home, env }: HookPlace): readonly strin
 function switchedOff(given: readonly HookFileText[]): string | null {
   const off = given.find(({ path, text }) => {
     if (!path.endsWith('config.toml') || text === null) return false
-    const features = /^\s*\[\s*features\s*\]\s*$([\s\S]*?)(?=^\s*\[|$(?![\s\S]))/m.exec(text)?.[1] ?? ''
+    const features = /^[ \t]*\[\s*features\s*\]\s*$([\s\S]*?)(?=^[ \t]*\[|$(?![\s\S]))/m.exec(text)?.[1] ?? ''
     return (
-      /^\s*(?:codex_)?hooks\s*=\s*false\b/m.test(features) ||
-      /^\s*features\.(?:codex_)?hooks\s*=\s*false\b/m.test(text)
+      /^[ \t]*(?:codex_)?hooks\s*=\s*false\b/m.test(features) ||
+      /^[ \t]*features\.(?:codex_)?hooks\s*=\s*false\b/m.test(text)
     )
   })
   return off === undefined ? null : `hooks are switched off below [features] in ${off.path}`
@@ -110,7 +110,7 @@ export const codexSandbox: AgentSandbox = {
   overruled(files) {
     for (const { path, text } of files) {
       if (!path.endsWith('config.toml') || text === null) continue
-      const key = /^\s*(sandbox_mode|default_permissions)\s*=/m.exec(withoutOurs(text))?.[1]
+      const key = /^[ \t]*(sandbox_mode|default_permissions)\s*=/m.exec(withoutOurs(text))?.[1]
       if (key !== undefined) return `${key} in ${path} decides what commands may change`
     }
     return null

@@ -109,5 +109,6 @@ function endedBefore(script: ParsedScript, isWanted: (command: Command) => boole
 function runsCode(command: Command): boolean {
   const [name = '', flag = '', code = ''] = simpleCommand(command).words
   if (!/^(?:node|bun|deno|python[\d.]*|perl|ruby|php)$/.test(name) || !/^-\w*[cepr]$/.test(flag)) return false
-  return !/^\s*(?:(?:(?:import|from) [\w., ]+|(?:print|console\.log)\([\w.,'" ()]*\))[;\s]*)*$/.test(code)
+  const isPlain = /^(?:(?:import|from) [\w., ]+|(?:print|console\.log)\([\w.,'" ()]*\))?$/
+  return !code.split(/[;\n]/).every((statement) => isPlain.test(statement.trim()))
 }

@@ -38,7 +38,7 @@ export function strictScript(
 /** The text of a script that is called without arguments, with its own directory in place of the commands that look for it. */
 function inItsPlace(text: string, file: string): string {
   const found = text
-    .replaceAll(/[ \t]+(?:"\$[@*]"|\$[@*]|"\$\{@\}")(?=\s|$)/g, '')
+    .replaceAll(/(?<![ \t])[ \t]+(?:"\$[@*]"|\$[@*]|"\$\{@\}")(?=\s|$)/g, '')
     .replaceAll(ownDirectory, `${posix.dirname(file)}$1`)
     .replaceAll(absolutePath, '$1')
   const [line, name, value = ''] = /^(?:readonly )?(\w+)=([\w./-]+)\n/m.exec(found) ?? []

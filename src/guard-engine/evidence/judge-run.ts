@@ -158,7 +158,7 @@ const silentLint: Readonly<Record<string, RegExp>> = {
 
 /** A line that only a failed run prints. */
 const redLine =
-  /^[ \t]*(?:FAIL(?:ED)?\b|not ok\b|npm (?:ERR!|error)\b|\[ERROR\]|error(?:\[\w+\])?:|ERROR:|Error:|Traceback \(most|panic:|g?make(?:\[\d+\])?: \*\*\*|rake aborted!|.*ELIFECYCLE|.*Command failed|Errors?[ \t]+\d|.*(?:coverage threshold|Required test coverage)|Build FAILED|Found \d+ error|✖ \d+ problem)/m
+  /^[ \t]*(?:FAIL(?:ED)?\b|not ok\b|npm (?:ERR!|error)\b|\[ERROR\]|error(?:\[\w+\])?:|ERROR:|Error:|Traceback \(most|panic:|g?make(?:\[\d+\])?: \*\*\*|rake aborted!|Errors?[ \t]+\d|Build FAILED|Found \d+ error|✖ \d+ problem)|ELIFECYCLE|Command failed|coverage threshold|Required test coverage/m
 
 /** Each runner's verdict in the lines that together say how everything ended. None begins with a tab, as names in `git status` do. */
 const wholeVerdicts: readonly (readonly RegExp[])[] = [

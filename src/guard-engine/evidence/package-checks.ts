@@ -120,9 +120,9 @@ function pathOf(text: string): string {
 function packageName(directory: string, read: CoveragePlace['read']): string | null {
   const text = read(`${directory}/package.json`) ?? read(`${directory}/Cargo.toml`) ?? ''
   return (
-    /^\s*"name"\s*:\s*"([^"]+)"/m.exec(text)?.[1] ??
+    /^[ \t]*"name"\s*:\s*"([^"]+)"/m.exec(text)?.[1] ??
     /"name"\s*:\s*"([^"]+)"/.exec(text)?.[1] ??
-    /^\s*name\s*=\s*"([^"]+)"/m.exec(text)?.[1] ??
+    /^[ \t]*name\s*=\s*"([^"]+)"/m.exec(text)?.[1] ??
     null
   )
 }
@@ -173,7 +173,7 @@ function scriptName(command: string): string | null {
 /** Whether the root only starts the same check in every package. */
 export function isDivided(command: string, read: CoveragePlace['read']): boolean {
   if (partsInPackages(command, read) !== null) return true
-  if (command === 'cargo test') return !/^\s*\[package\]/m.test(read('Cargo.toml') ?? '[package]')
+  if (command === 'cargo test') return !/^[ \t]*\[package\]/m.test(read('Cargo.toml') ?? '[package]')
   const name = scriptName(command)
   const script = name === null ? undefined : scriptsIn(read('package.json')).get(name)
   if (script === undefined || name === null || /[&|;<>$`]/.test(script)) return false
@@ -254,7 +254,7 @@ function workspacePackages(
   const lists = [
     /"workspaces"\s*:\s*(?:\{[^[]*)?\[([^\]]*)\]/.exec(read('package.json') ?? '')?.[1],
     /^packages:\s*\n((?:\s*(?:-.*|#.*)?\n?)+)/m.exec(read('pnpm-workspace.yaml') ?? '')?.[1],
-    /^\s*members\s*=\s*\[([^\]]*)\]/m.exec(read('Cargo.toml') ?? '')?.[1],
+    /^[ \t]*members\s*=\s*\[([^\]]*)\]/m.exec(read('Cargo.toml') ?? '')?.[1],
   ]
   const patterns = lists.flatMap((list) =>
     [...(list ?? '').matchAll(/[\w@.][\w@./*-]*/g)].map(([text]) => text),

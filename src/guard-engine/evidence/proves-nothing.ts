@@ -17,12 +17,12 @@ function isIdle(command: Command): boolean {
   if (script !== null) return provesNothing(script.source) !== null
   const [name = '', ...args] = inner.words
   if (/^(?:node|bun|deno|python[\d.]*|perl|ruby|php)$/.test(name))
-    return args.length === 2 && /^-[ecr]$/.test(args[0] ?? '') && idleCode.test(args[1] ?? '')
+    return args.length === 2 && /^-[ecr]$/.test(args[0] ?? '') && idleCode.test((args[1] ?? '').trim())
   return idle.test(name)
 }
 
 const idleCode =
-  /^\s*(?:|pass|0|1|true|process\.exit\(0?\)|(?:sys\.)?exit\(0?\)|import sys;? ?sys\.exit\(0?\))\s*;?\s*$/
+  /^(?:|pass|0|1|true|process\.exit\(0?\)|(?:sys\.)?exit\(0?\)|import sys;? ?sys\.exit\(0?\))\s*;?$/
 
 const idle =
   /^(?:|true|:|echo|printf|exit|sleep|pwd|date|whoami|hostname|clear|wait|cd|set|export|yes|uname|ls|env)$/

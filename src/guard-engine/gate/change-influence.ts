@@ -71,7 +71,10 @@ export function onlyCommentsChanged(path: string, before: string, after: string)
 /** The manifest of a package, or its lock file, without the package's own version. */
 function withoutVersion(path: string, text: string): string | null {
   if (/(?:^|\/)package(?:-lock)?\.json$/.test(path))
-    return text.replaceAll(/^(\s{1,4}|\s+"": \{(?:\s+"name": "[^"]*",)?\s+)"version": "[\w.+-]+"/gm, '$1')
+    return text.replaceAll(
+      /^([ \t]{1,4}|[ \t]+"": \{(?:\s+"name": "[^"]*",)?\s+)"version": "[\w.+-]+"/gm,
+      '$1',
+    )
   if (!/(?:^|\/)(?:pyproject|Cargo)\.toml$/.test(path)) return null
   return text.replace(/^(\[(?:project|package|tool\.poetry)\](?:\n(?!\[).*)*?\nversion = )"[\w.+-]+"/m, '$1')
 }
@@ -169,7 +172,7 @@ export function mayBeManifest(record: string): boolean {
 export function packageNameIn(manifest: string): string | null {
   return (
     /"name"\s*:\s*"([^"]+)"/.exec(manifest)?.[1] ??
-    /^\s*name\s*=\s*["']([^"']+)["']/m.exec(manifest)?.[1] ??
+    /^[ \t]*name\s*=\s*["']([^"']+)["']/m.exec(manifest)?.[1] ??
     /^module\s+(\S+)/m.exec(manifest)?.[1] ??
     null
   )

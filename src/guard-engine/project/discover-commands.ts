@@ -146,10 +146,13 @@ const leadIn =
 const anyLabel =
   /^(?!.*\b(?:notes?|hints?|tips?|e\.?g|examples?|optional\w*|slow|nightly|manual\w*|debug\w*|updat\w+|snapshots?|coverage|e2e|if|when|only)\b)\W*[\w /&.+-]{1,40}\W*:\W*$/i
 
+const maxLead = 200
+
 /** Run `a` and `b` before committing. Test: `a`. api: `cd api && pytest`. */
 function commandsToRun(item: string, about: About): readonly string[] {
   const start = item.indexOf('`')
   const lead = item.slice(0, Math.max(start, 0))
+  if (lead.length > maxLead) return []
   const isLabelled = about !== 'other' && anyLabel.test(lead) && !negated.test(lead)
   const isMeant = leadIn.test(lead)
   if (start === -1 || !(isMeant || isLabelled) || forOneTest.test(item)) return []

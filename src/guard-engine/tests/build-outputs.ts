@@ -185,7 +185,7 @@ function testsWithAssert(build: string, root: string): boolean {
   return objectsIn(build, root).some(
     ([, source]) =>
       /test/i.test(basename(source)) &&
-      /^\s*#\s*include\s*<(?:assert\.h|cassert)>/m.test(readShortText(source, maxText) ?? ''),
+      /^[ \t]*#\s*include\s*<(?:assert\.h|cassert)>/m.test(readShortText(source, maxText) ?? ''),
   )
 }
 

@@ -170,7 +170,7 @@ const decidingShell =
 
 /** What a script behind a command checks. Other edits of it do not matter. */
 function essence(path: string, content: string): string {
-  const code = content.replaceAll(/^\s*(?:#|\/\/).*$/gm, '').trim()
+  const code = content.replaceAll(/^[ \t]*(?:#|\/\/).*$/gm, '').trim()
   if (code === '') return 'is empty'
   if (!/\.(?:ba)?sh$|^[^.]*$/.test(path))
     return /^(?:process\.exit\(0?\)|(?:import sys\s+)?(?:sys\.)?exit\(0?\)|exit)/.test(code)

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { declaredAs } from '../../../test/support/guard-story.ts'
 import { failedTests } from '../../core/test-output/count-tests.ts'
 import { findRuns } from '../evidence/find-runs.ts'
+import { provesNothing } from '../evidence/proves-nothing.ts'
 import { inspectTests } from './inspect-tests.ts'
 import { makeTarget } from './make-target.ts'
 import { decidingConftest } from './pytest-config.ts'
@@ -115,6 +116,10 @@ test.each([
   `test: ${filled('$(x:.c=.o) ')}\n${filled('a.o: b\n')}`,
 ])('a Makefile of %.20j is read at once', (makefile) => {
   expect(makeTarget('make test', (path) => (path === 'Makefile' ? makefile : null))).toContain('test:')
+})
+
+test.each([' ', 'print() ', '=', ';'])('a program of %j in a declared command is read at once', (piece) => {
+  expect(provesNothing(`python3 -c "${filled(piece)}x"`)).toBeNull()
 })
 
 test('a command that names the project many times is read at once', () => {

@@ -210,7 +210,7 @@ function helperText(root: string, path: string, place: string): string | null {
     (each) => !each.startsWith('..') && isInTests.test(each),
   )
   const text = found === undefined ? null : textInside(root, found, maxFileBytes)
-  return text === null || (isPython ? /^\s*(?:import|from)\b/m : /['"]\.{1,2}\//).test(text) ? null : text
+  return text === null || (isPython ? /^[ \t]*(?:import|from)\b/m : /['"]\.{1,2}\//).test(text) ? null : text
 }
 
 const isInTests =

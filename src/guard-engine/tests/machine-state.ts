@@ -217,13 +217,13 @@ const settings: readonly {
   {
     by: /\byarn\b/,
     files: ['.yarnrc', '.yarnrc.yml'],
-    lines: /^\s*(?:yarn-?path|yarnPath|script-shell|plugins)\b.*$/gim,
+    lines: /^[ \t]*(?:yarn-?path|yarnPath|script-shell|plugins)\b.*$/gim,
   },
   { by: /\bbunx?\b/, files: ['.bunfig.toml'], lines: null },
   {
     by: /\bcargo\b/,
     files: ['.cargo/config.toml', '.cargo/config'],
-    lines: /^\s*(?:runner|rustc(?:-wrapper)?|test|t|\[alias\]|rustflags)\b.*$/gm,
+    lines: /^[ \t]*(?:runner|rustc(?:-wrapper)?|test|t|\[alias\]|rustflags)\b.*$/gm,
   },
   {
     by: /\bgo\b/,
@@ -233,7 +233,7 @@ const settings: readonly {
   {
     by: /\bmvnw?\b/,
     files: ['.mavenrc', '.m2/settings.xml'],
-    lines: /.*(?:skipTests|maven\.test\.|testFailureIgnore|surefire).*/g,
+    lines: /^.*(?:skipTests|maven\.test\.|testFailureIgnore|surefire).*$/gm,
   },
   { by: /\bgradlew?\b/, files: ['.gradle/init.gradle', '.gradle/init.gradle.kts'], lines: null },
   { by: /\brspec\b/, files: ['.rspec', '.config/rspec/options'], lines: null },

@@ -141,9 +141,9 @@ function isPlain(command: string, checks: readonly string[]): boolean {
     .trim()
     .replace(/^(?:set -[a-z]*o pipefail|cd [^\s;&|<>$]+)\s*(?:&&|;)\s*/, '')
     .replace(/^timeout [\w.]+ /, '')
-    .replace(/\s*(?:;|&&)\s*echo\b[^;&|<>]*$/, '')
-    .replaceAll(/\s*(?:2>&1|[12&]?>\s*\/dev\/null)/g, '')
-    .replace(/(?:\s*\|\s*(?:tail|head|cat|grep)\b[^|;&<>=]*)+$/, '')
+    .replace(/(?<!\s)\s*(?:;|&&)\s*echo\b[^;&|<>]*$/, '')
+    .replaceAll(/(?<!\s)\s*(?:2>&1|[12&]?>\s*\/dev\/null)/g, '')
+    .replace(/(?<!\s)(?:\s*\|\s*(?:tail|head|cat|grep)\b[^|;&<>=]*)+$/, '')
   const program = bare.split(/\s/, 1)[0]
   return !/[=;&|<>\n(`$]/.test(bare) && checks.some((check) => check.trim().split(/\s/, 1)[0] === program)
 }

@@ -116,7 +116,7 @@ function joinedLists(found: readonly Literal[], code: string): readonly Literal[
 const literal = new RegExp(
   [
     /(?<prefix>\b[rbuf]{1,2})?(?<quoted>"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|`(?:\\[\s\S]|[^`\\])*`)/,
-    /(?:\bchr|\bbytes|\bbytearray|\bmap\s*\(\s*chr\s*,|String\.fromC(?:har|ode)(?:Code|Point)?)\s*\(?\s*(?:\.{3})?\[?\s*(?<numbers>(?:0x[\da-fA-F]+|\d+)(?:\s*,\s*(?:0x[\da-fA-F]+|\d+))*)\s*\]?\s*\)/,
+    /(?:\bchr|\bbytes|\bbytearray|\bmap\s*\(\s*chr\s*,|String\.fromC(?:har|ode)(?:Code|Point)?)\s*(?:\(\s*)?(?:\.{3}\s*)?(?:\[\s*)?(?<numbers>(?:0x[\da-fA-F]+|\d+)(?:\s*,\s*(?:0x[\da-fA-F]+|\d+))*)\s*(?:\]\s*)?\)/,
     /\bq[qwx]?\s*(?:\{(?<braced>[^}]*)\}|\((?<round>[^)]*)\)|\[(?<square>[^\]]*)\]|\/(?<slashed>[^/]*)\/)|%[qQwx][[({](?<percent>[^\])}]*)[\])}]/,
   ]
     .map(({ source }) => source)

@@ -71,11 +71,11 @@ function lineEditor(invocation: ProgramCall): undefined {
   const commands = [...scripts.map(({ value }) => value), state.stdin ?? ''].join('\n')
   if (!reading) for (const file of operands) shell.write(file, `${name} edits it`, state)
   for (const [, file] of commands.matchAll(
-    /(?:^|[\n|:%,$\d])\s*(?:w|wq|write|saveas|sav|up|x|e|edit|split|sp|vs|tabe|tabnew)!?\s+(?:>>\s*)?([^\s|!]+)/g,
+    /(?:^|[\n|:%,$\d])[ \t]*(?:w|wq|write|saveas|sav|up|x|e|edit|split|sp|vs|tabe|tabnew)!?\s+(?:>>\s*)?([^\s|!]+)/g,
   ))
     shell.write(argOf(file ?? ''), `${name} writes it`, state)
   for (const [, command] of commands.matchAll(
-    /(?:^|[\n|:%])\s*(?:r|w|silent|sil|exe(?:cute)?\s*["'])?\s*!+\s*([^\n]+)/g,
+    /(?:^|[\n|:%])[ \t]*(?:(?:r|w|silent|sil|exe(?:cute)?[ \t]*["'])[ \t]*)?!+\s*([^\n]+)/g,
   ))
     shell.script((command ?? '').replace(/["']$/, ''), state)
   for (const [, file] of commands.matchAll(
@@ -143,14 +143,14 @@ function sqlite({ args, state, shell, name }: ProgramCall): undefined {
     state.stdin ?? '',
   ].join('\n')
   for (const [, target] of commands.matchAll(
-    /(?:^|\n)\s*\.(?:output|once|backup|save|clone|log|open|dump\s*>)\s+(?:--?\w+\s+)*(?:main\s+)?['"]?([^\s'"]+)/g,
+    /(?:^|\n)[ \t]*\.(?:output|once|backup|save|clone|log|open|dump\s*>)\s+(?:--?\w+\s+)*(?:main\s+)?['"]?([^\s'"]+)/g,
   ))
     shell.write(argOf(target ?? ''), `${name} writes it`, state)
   for (const [, target] of commands.matchAll(
-    /(?:writefile\s*\(|(?:vacuum\s+into|attach(?:\s+database)?)\s+)\s*'([^']+)'/gi,
+    /(?:writefile\s*\(\s*|(?:vacuum\s+into|attach(?:\s+database)?)\s+)'([^']+)'/gi,
   ))
     shell.write(argOf(target ?? ''), `${name} writes it`, state)
-  for (const [, command] of commands.matchAll(/(?:^|\n)\s*\.(?:shell|system)\s+([^\n]+)/g))
+  for (const [, command] of commands.matchAll(/(?:^|\n)[ \t]*\.(?:shell|system)\s+([^\n]+)/g))
     shell.script(command ?? '', state)
   const reading =
     has('readonly') ||

@@ -265,7 +265,7 @@ function runnerCheck(
 /** `gradle :test`, where the root is the only project. */
 function withoutColons(args: readonly string[], { read }: CoveragePlace): readonly string[] {
   const settings = read('settings.gradle') ?? read('settings.gradle.kts') ?? ''
-  return /^\s*include/m.test(settings) ? args : args.map((arg) => arg.replace(/^:(?=\w+$)/, ''))
+  return /^[ \t]*include/m.test(settings) ? args : args.map((arg) => arg.replace(/^:(?=\w+$)/, ''))
 }
 
 function tidy(path: string): string {

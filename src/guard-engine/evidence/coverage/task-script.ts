@@ -245,7 +245,7 @@ function toxScript(text: string | null, args: readonly string[]): string | null 
   if (text === null) return null
   const named = args[0] === '-e' || args[0] === 'run' ? args.at(-1) : undefined
   const isPlain = args.length === 0 || (args.length <= 3 && named !== undefined && !named.startsWith('-'))
-  if (!isPlain || /^\s*ignore_(?:errors|outcome)\s*=\s*true/im.test(text)) return null
+  if (!isPlain || /^[ \t]*ignore_(?:errors|outcome)\s*=\s*true/im.test(text)) return null
   const section = (name: string): string | undefined =>
     new RegExp(String.raw`^\[${name}\]$([\s\S]*?)(?=^\[|(?![\s\S]))`, 'm').exec(text)?.[1]
   const own = named === undefined || !/^[\w-]+$/.test(named) ? undefined : section(`testenv:${named}`)
@@ -261,7 +261,9 @@ function toxScript(text: string | null, args: readonly string[]): string | null 
       .split('\n')
       .map((line) => line.trim())
       .filter((line) => line !== '' && !line.startsWith('#'))
-      .map((line) => (line.startsWith('-') ? 'true' : line.replaceAll(/\s*\{posargs(?::([^}]*))?\}/g, ' $1')))
+      .map((line) =>
+        line.startsWith('-') ? 'true' : line.replaceAll(/(?<!\s)\s*\{posargs(?::([^}]*))?\}/g, ' $1'),
+      )
       .map((line) => line.replaceAll(/\{env(?:bin|python)\}\//g, '').trim()),
   )
 }

@@ -102,7 +102,7 @@ export const endsHelper: Tampering = ({ runs, text, call }) => {
     )
   })
   return byName ||
-    /hook-bin|pgrep[^;|&\n]*gantry|gantry[ -]guard|guard\.sock|gantry-hook|[\w/]*guard[\w-]*\.pid/.test(text)
+    /hook-bin|pgrep[^;|&\n]*gantry|gantry[ -]guard|guard\.sock|gantry-hook|guard[\w-]{0,80}\.pid/.test(text)
     ? "it would end the guard's own processes"
     : null
 }
