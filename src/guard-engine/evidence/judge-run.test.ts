@@ -12,8 +12,14 @@ test('the same output is the same error, whoever runs the command', () => {
   expect(failureOf(1, 'Exit code 1\nthe check found a problem')).toEqual({ error })
 })
 
-test('reads a long output in time that grows with its length', () => {
-  const output = 'Ok: 3 of more\n'.repeat(100_000)
-  const shown = { part: 'end', first: 0, isMixed: false, isLoud: true } as const
-  expect(showsGreen(output, shown, { kind: 'test', runners: [] })).toBe(false)
+test.each([
+  ['lines that look like a verdict', 'Ok: 3 of more\n'.repeat(100_000)],
+  ['empty lines', '\n'.repeat(200_000)],
+  ['digits behind the name of a verdict', `Tests: ${'1'.repeat(200_000)}`],
+])('reads a long output in time that grows with its length: %s', (_, output) => {
+  for (const isMixed of [false, true])
+    for (const part of ['end', 'few', 'lines'] as const)
+      expect(
+        showsGreen(`${output}.`, { part, first: 0, isMixed, isLoud: true }, { kind: 'test', runners: [] }),
+      ).toBe(false)
 })

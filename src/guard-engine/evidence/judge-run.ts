@@ -123,7 +123,7 @@ export function showsGreen(
       ((isEnd || isWhole) && greenLint.test(text)) || (isWhole && isLoud && isSilent && !isMissing.test(text))
     )
   }
-  if (isMixed && !closing.test(part === 'few' ? text : text.replace(trailer, ''))) return false
+  if (isMixed && !closing.test(part === 'few' ? text : withoutTrailer(text))) return false
   const counts = countTests(text)
   if (counts !== null && (counts.failed > 0 || counts.executed <= counts.skipped)) return false
   const isWhole = (pattern: RegExp): boolean => pattern.test(text)
@@ -145,9 +145,16 @@ function fulfilsPlan(text: string): boolean {
 
 /** The last line of a green run, without what its runner prints behind it. */
 const closing =
-  /(?:^|\n)(?!.*\b[1-9]\d* (?:failed|failing|errors?)\b)(?:=* ?(?:\d+ \w+, )*\d+ passed\b.* in [\d.]+s\b.*|OK(?: \(.*\))?| *Tests:?[ \t].*\d+ passed.*|(?:#|ℹ) fail 0|# ok|ok[ \t]+\S+[ \t].*|test result: ok\..*|Ran \d+ tests? across.*| +\d+ passing\b.*|ok \| \d+ passed.*|\[INFO\] BUILD SUCCESS|BUILD SUCCESSFUL in .*|Passed![ \t].*|\d+ (?:examples?|tests?), .*\b0 failures.*|100% tests passed.*)\s*$/
+  /(?:^|\n)(?!.*\b[1-9]\d* (?:failed|failing|errors?)\b)(?:=* ?(?:\d+ \w+, )*\d+ passed\b.* in [\d.]+s\b.*|OK(?: \(.*\))?| *Tests:?[ \t].*\d passed.*|(?:#|ℹ) fail 0|# ok|ok[ \t]+\S+[ \t].*|test result: ok\..*|Ran \d+ tests? across.*| +\d+ passing\b.*|ok \| \d+ passed.*|\[INFO\] BUILD SUCCESS|BUILD SUCCESSFUL in .*|Passed![ \t].*|\d+ (?:examples?|tests?), .*\b0 failures.*|100% tests passed.*)\s*$/
+/** What runners print behind their last line, and blank lines. */
 const trailer =
-  /(?:\n(?:(?:#|ℹ) (?:cancelled|skipped|todo|duration_ms) [\d.]+|[ \t]*(?:Snapshots:|Time:|Start at|Duration|Isolate[ \t]|at least ~|Ran all test suites|Total Test time |\d+ actionable task|\[INFO\] (?:-+$|Total time|Finished at)|> \S|All (?:done|checks passed)!|\d+ files? (?:would be )?(?:left unchanged|reformatted)|npm (?:warn|notice) |(?:Resolved|Audited|Installed|Prepared) \d+ packages?).*|\?[ \t]+\S+[ \t]+\[no test files\]|[ \t]*))+$/
+  /^(?:(?:#|ℹ) (?:cancelled|skipped|todo|duration_ms) [\d.]+|[ \t]*(?:Snapshots:|Time:|Start at|Duration|Isolate[ \t]|at least ~|Ran all test suites|Total Test time |\d+ actionable task|\[INFO\] (?:-+$|Total time|Finished at)|> \S|All (?:done|checks passed)!|\d+ files? (?:would be )?(?:left unchanged|reformatted)|npm (?:warn|notice) |(?:Resolved|Audited|Installed|Prepared) \d+ packages?).*|\?[ \t]+\S+[ \t]+\[no test files\]|[ \t]*)$/
+
+function withoutTrailer(text: string): string {
+  const lines = text.split('\n')
+  while (lines.length > 1 && trailer.test(lines.at(-1) ?? '')) lines.pop()
+  return lines.join('\n')
+}
 
 /** Linters that print nothing when all is well, and what they print otherwise. */
 const silentLint: Readonly<Record<string, RegExp>> = {
@@ -164,7 +171,7 @@ const redLine =
 const wholeVerdicts: readonly (readonly RegExp[])[] = [
   [/^(?:=+ )?(?!.*\b(?:failed|errors?)\b)(?:\d+ [a-z]+, )*[1-9]\d* passed\b[^\n]* in [\d.]+s\b/m],
   [/^Ran \d+ tests? in [\d.]+s\n+OK\b/m],
-  [/^ *Test (?:Suites|Files):?[ \t]+(?!.*failed).*\d+ passed/m, /^ *Tests:?[ \t]+(?!.*failed).*\d+ passed/m],
+  [/^ *Test (?:Suites|Files):?[ \t]+(?!.*failed).*\d passed/m, /^ *Tests:?[ \t]+(?!.*failed).*\d passed/m],
   [/^(?:#|ℹ) tests [1-9]\d*$/m, /^(?:#|ℹ) fail 0$/m, /^(?:#|ℹ) cancelled 0$/m],
   [/^(?:#|ℹ) tests ([1-9]\d*)$[\s\S]*^(?:#|ℹ) pass \1$/m, /^(?:#|ℹ) fail 0$/m],
   [/^# tests ([1-9]\d*)$\n^# pass {2}\1$/m, /^# ok$/m],
