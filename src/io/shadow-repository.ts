@@ -40,11 +40,12 @@ export async function openShadowRepository(options: ShadowOptions) {
   if (!isFile(join(dir, 'HEAD'))) await create(options)
   // A git that was killed, for example with the machine, leaves it behind. No other process uses this repository.
   removeTree(join(dir, 'index.lock'))
-  const settings = await readingSettings(options)
-  const run = (args: readonly string[], how?: GitOptions) =>
-    git(options, [...settings.flatMap((setting) => ['-c', setting]), ...args], how)
+  const flags = (await readingSettings(options)).flatMap((setting) => ['-c', setting])
+  const run = (args: readonly string[], how?: GitOptions) => git(options, [...flags, ...args], how)
   const specs = ['.', ...leftOut(options.leaveOut)]
   return {
+    /** Git in this repository, with the user's settings about files. */
+    git: (args: readonly string[], how?: GitInput) => shadowGit(options, [...flags, ...args], how),
     take: async (): Promise<string> => {
       // The rules of the project's own repository that are in no tree may have changed.
       writeFileAtomic(join(dir, 'info', 'exclude'), infoExclude(root))
@@ -146,11 +147,13 @@ async function git(
   })
 }
 
+type GitInput = Partial<Pick<ExecRequest, 'stdin' | 'onStdout' | 'maxOutputBytes'>>
+
 /** Git in the shadow repository. */
 export function shadowGit(
   { dir, root, env, signal }: ShadowOptions,
   args: readonly string[],
-  how: Partial<Pick<ExecRequest, 'stdin' | 'onStdout' | 'maxOutputBytes'>> = {},
+  how: GitInput = {},
 ) {
   return exec({
     argv: ['git', ...overrules.flatMap((setting) => ['-c', setting]), ...args],

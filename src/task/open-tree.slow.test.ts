@@ -66,6 +66,18 @@ test('a patch holds binary content, modes, links and missing newlines, and appli
   expect(await tree.take()).toBe(after)
 })
 
+test('line ends that git changes are restored, and a patch with those of git applies', async () => {
+  const { fixture, root, tree } = await project({ 'a.txt': 'one\r\ntwo\r\n' }, ['core.autocrlf', 'true'])
+  const before = await tree.take()
+  await fixture.writeFile('app/a.txt', 'one\r\nthree\r\n')
+  const patch = await tree.patch(before, await tree.take())
+  expect(patch.toString()).not.toContain('\r')
+  await tree.putBack(before, ['a.txt'])
+  expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one\r\ntwo\r\n')
+  expect(await tree.apply(patch)).toBeNull()
+  expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one\r\nthree\r\n')
+})
+
 test('a submodule and a very long file have no text', async () => {
   const { root, tree } = await project({ 'a.txt': 'one\n', long: ' '.repeat(2 ** 23), 'inner/b.txt': 'b\n' })
   const git = (...args: string[]) =>
@@ -80,11 +92,15 @@ test('a submodule and a very long file have no text', async () => {
   expect(await Promise.all(['a.txt', 'inner', 'none', 'long'].map(read))).toEqual(['one\n', '', '', ''])
 })
 
-async function project(files: Record<string, string>) {
+async function project(files: Record<string, string>, setting: readonly string[] = []) {
   const named = Object.entries(files).map(([name, text]) => [`app/${name}`, text])
   const fixture = await createFixture(Object.fromEntries(named))
   fixtures.push(fixture)
   const root = fixture.getPath('app')
+  if (setting.length > 0) {
+    execFileSync('git', ['init', '-q'], { cwd: root })
+    execFileSync('git', ['config', ...setting], { cwd: root })
+  }
   const tree = await openTree({ dir: fixture.getPath('shadow.git'), root, leaveOut: [], env: process.env })
   return { fixture, root, tree }
 }

@@ -1,9 +1,4 @@
-import {
-  openShadowRepository,
-  type ShadowOptions,
-  type ShadowRepository,
-  shadowGit,
-} from '../io/shadow-repository.ts'
+import { openShadowRepository, type ShadowOptions, type ShadowRepository } from '../io/shadow-repository.ts'
 
 /** A working tree whose states can be saved, read and restored. */
 export interface TaskTree extends ShadowRepository {
@@ -47,14 +42,14 @@ const maxTextBytes = 4 * 1024 * 1024
 export async function openTree(options: TreeOptions): Promise<TaskTree> {
   const { root } = options
   const shadow = await openShadowRepository(options)
-  const git = (args: readonly string[]) => runGit(options, args)
+  const git = (args: readonly string[]) => runGit(shadow, root, args)
   const patch = (from: string, to: string): Promise<Buffer> => {
     const flags = ['-r', '-p', '--binary', '--full-index', '--no-renames', '--no-color']
     return git(['diff-tree', ...flags, '--no-ext-diff', '--no-textconv', from, to])
   }
   const apply = async (stdin: Uint8Array, flags: readonly string[] = []): Promise<string | null> => {
     const args = ['apply', '--binary', '--whitespace=nowarn', ...flags, '-']
-    const { exitCode, stderr, error } = await shadowGit(options, args, { stdin })
+    const { exitCode, stderr, error } = await shadow.git(args, { stdin })
     return exitCode === 0 ? null : (error ?? stderr.text.trim())
   }
   const entriesOf: TaskTree['entries'] = async (tree, paths) => {
@@ -93,7 +88,7 @@ export async function openTree(options: TreeOptions): Promise<TaskTree> {
     apply,
     merged: async (change, flags, commit) => {
       // A merge needs every file before and after the change.
-      if (commit !== null && (await shadowGit(options, ['read-tree', commit])).exitCode === 0)
+      if (commit !== null && (await shadow.git(['read-tree', commit])).exitCode === 0)
         await apply(change, ['--cached'])
       const before = await shadow.take()
       if ((await apply(change, ['--3way', '--cached', ...flags])) !== null) return null
@@ -108,7 +103,7 @@ export async function openTree(options: TreeOptions): Promise<TaskTree> {
       const args = ['restore', `--source=${tree}`, '--staged', '--worktree', ...from]
       const isDone = async (some: readonly string[]): Promise<boolean> => {
         const specs = some.map((path) => `:(top,literal)${path}`).join('\0')
-        return (await shadowGit(options, args, { stdin: specs })).exitCode === 0
+        return (await shadow.git(args, { stdin: specs })).exitCode === 0
       }
       if (await isDone(paths)) return []
       const left: string[] = []
@@ -118,10 +113,10 @@ export async function openTree(options: TreeOptions): Promise<TaskTree> {
   }
 }
 
-async function runGit(options: TreeOptions, args: readonly string[]): Promise<Buffer> {
+async function runGit(shadow: ShadowRepository, root: string, args: readonly string[]): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   const onStdout = (chunk: Uint8Array): void => void chunks.push(chunk)
-  const { exitCode, stderr } = await shadowGit(options, args, { onStdout, maxOutputBytes: 4_096 })
+  const { exitCode, stderr } = await shadow.git(args, { onStdout, maxOutputBytes: 4_096 })
   if (exitCode === 0) return Buffer.concat(chunks)
-  throw new Error(`git ${args[0]} failed on the saved states of ${options.root}: ${stderr.text.trim()}`)
+  throw new Error(`git ${args[0]} failed on the saved states of ${root}: ${stderr.text.trim()}`)
 }
