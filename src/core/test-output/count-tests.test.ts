@@ -67,6 +67,17 @@ test.each([
     ['a.test.ts > sum > adds', 'subs'],
   ],
   ['node', '✖ adds (0.5ms)\n✔ subs (0.1ms)\n', ['adds']],
+  [
+    'node with suites',
+    '▶ math\n  ✖ adds (1.5ms)\n  ▶ inner\n    ✖ math (1.7ms)\n  ✖ inner (2.1ms)\n✖ math (9ms)\n\n✖ failing tests:\n\ntest at a.js:2:26\n✖ adds (1.5ms)\n\ntest at a.js:3:1\n✖ math (1.7ms)\n',
+    ['adds', 'math'],
+  ],
+  [
+    'node with a suite that fails itself',
+    '▶ math\n  ✔ adds (1.5ms)\n✖ math (9ms)\n\n✖ failing tests:\n\ntest at a.js:2:26\n✖ math (9ms)\n',
+    ['math'],
+  ],
+  ['node with an invented suite', '▶ adds\n  ✖ x (1ms)\n✖ adds (0.5ms)\n✔ subs (0.1ms)\n', ['adds', 'x']],
   ['tap', 'not ok 2 - adds\nok 3 - subs\n', ['adds']],
   ['rspec', 'rspec ./spec/a_spec.rb:4 # adds\n', ['./spec/a_spec.rb:4']],
   ['gradle', 'ShopTest > adds() FAILED\n', ['ShopTest > adds()']],

@@ -106,10 +106,25 @@ const endedPackage =
   /(?<=(?:^FAIL|\+0x[\da-f]+)\n(?:(?:coverage:|exit status) .*\n)*)^(FAIL\t\S+)\t[\d.]+s$/gm
 const endedEarly = /\t[\d.]+s$/
 
+/** Without the lines of node:test in which a `describe` or a parent fails because a test inside did. Its list of failing tests has one that failed itself. */
+function withoutSuites(text: string): string {
+  const open: string[] = []
+  return text.replaceAll(/^([ \t]*)([▶✖✔]) (.+?)(?: \([\d.]+ms\))?$/gm, (line, space, mark, name) => {
+    if (mark === '▶') open.push(`${space}${name}`)
+    else if (open.at(-1) === `${space}${name}`) {
+      open.pop()
+      return ''
+    }
+    return line
+  })
+}
+
 /** Names of the failed tests in a run's output, sorted; empty when it shows none. */
 export function failedTests(output: string): readonly string[] {
   const raw = withoutEscapes(output.slice(-maxChars)).replaceAll('\r', '')
-  const text = raw.includes('FAIL\t') ? raw.replaceAll(endedPackage, '$1') : raw
+  const go = raw.includes('FAIL\t') ? raw.replaceAll(endedPackage, '$1') : raw
+  const list = go.indexOf('\n✖ failing tests:\n')
+  const text = list === -1 ? go : withoutSuites(go.slice(0, list)) + go.slice(list)
   const names = new Set<string>()
   for (const pattern of patterns)
     for (const [, name = ''] of text.matchAll(pattern)) names.add(name.trim().slice(0, maxNameChars))
