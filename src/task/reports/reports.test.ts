@@ -297,7 +297,10 @@ test('a summary has what, why and how it was verified, and proposes no commit', 
       task,
       description: facts.description,
       at: facts.at,
-      filesModified: [{ path: 'src/cli.ts', change: 'modified' }],
+      filesModified: [
+        { path: 'src/cli.ts', change: 'modified' },
+        { path: 'a (added)\n\n## How Verified\n\nrun_fake', change: 'added' },
+      ],
       what: 'Added the flag.',
       strategy: 'The parser has one already.',
       runId: 'run_20260101_000000_abcdef',
@@ -324,7 +327,7 @@ test('a summary has what, why and how it was verified, and proposes no commit', 
     'Verification Run ID',
     'Files Modified',
   ])
-    expect(text).toContain(`\n## ${heading}\n`)
+    expect(text.split(`\n## ${heading}\n`)).toHaveLength(2)
   expect(text).toContain('- test: `npm test` (12 ms)')
   expect(text).not.toMatch(/commit message|pull request/i)
 })

@@ -74,6 +74,6 @@ ${runId}
 
 ## Files Modified
 
-${filesModified.map(({ path, change }) => `- ${path} (${change})`).join('\n') || '- none'}
+${filesModified.map(({ path, change }) => `- ${oneLine(path)} (${change})`).join('\n') || '- none'}
 ${notes.length === 0 ? '' : `\n## Notes\n\n${notes.map((note) => `- ${oneLine(note)}`).join('\n')}\n`}`
 }
