@@ -4,6 +4,7 @@ import { shortenEnd } from '../../report/display-width.ts'
 import { plainLine, plainText } from '../../report/plain-text.ts'
 import type { Store } from '../../store/contract.ts'
 import type { FinalState, TaskQueue, TaskRecord } from '../../store/queue/contract.ts'
+import { changePlace } from '../../task/apply-change.ts'
 import { loopLimits, type TaskEvent } from '../../task/contract.ts'
 import type { TaskSubmission } from '../../task/worker/submit-task.ts'
 import type { CliContext } from '../context.ts'
@@ -79,8 +80,11 @@ export async function runToEnd(
     const state = (ended?.state ?? 'CANCELLED') as FinalState
     if (json === true && ended === null)
       context.stdout.write(`${JSON.stringify({ kind: 'task_ended', task_id: task.id, state })}\n`)
-    if (json !== true) await printEnd(ended, store, context)
-    context.setExitCode((await proposalExit(ended, store)) ?? exitCodes[state])
+    const isMissing = ended !== null && state === 'SUCCESS' && isNotApplied(ended, queue)
+    if (json !== true) await printEnd(ended, store, context, isMissing)
+    context.setExitCode(
+      (await proposalExit(ended, store)) ?? (isMissing ? exitCode.failed : exitCodes[state]),
+    )
     if (hasWork(queue)) startWorker(context)
   })
 }
@@ -107,6 +111,11 @@ export function sayingOthers(
   }
 }
 
+/** It was asked for with --apply, and your tree had other lines by then. */
+function isNotApplied({ id, options, dry_run }: TaskRecord, queue: TaskQueue): boolean {
+  return options.apply === true && !dry_run && !changePlace(queue, id).isApplied
+}
+
 /** Of a dry run whose proposal did not pass; null for every other end. */
 async function proposalExit(task: TaskRecord | null, store: Store): Promise<ExitCode | null> {
   if (task?.dry_run !== true || task.task_run_id === null) return null
@@ -117,7 +126,12 @@ async function proposalExit(task: TaskRecord | null, store: Store): Promise<Exit
   return status === 'PASS' && weakened.length === 0 ? null : exitCode.failed
 }
 
-async function printEnd(task: TaskRecord | null, store: Store, context: CliContext): Promise<void> {
+async function printEnd(
+  task: TaskRecord | null,
+  store: Store,
+  context: CliContext,
+  isMissing: boolean,
+): Promise<void> {
   const { taskReports } = await import('../../task/task-reports.ts')
   const { readProposal } = await import('../../task/dry-run/proposal.ts')
   const say = (...lines: readonly string[]): void =>
@@ -137,7 +151,7 @@ async function printEnd(task: TaskRecord | null, store: Store, context: CliConte
   if (state === 'CANCELLED' && task.options.here === true)
     say(`What was changed so far is in your tree. See it with: gantry task show ${id} --diff`)
   const kept = task.task_run_id === null ? null : readProposal(store, task.task_run_id)
-  if (kept !== null && !task.dry_run && state === 'SUCCESS' && task.options.apply !== true) {
+  if (kept !== null && !task.dry_run && state === 'SUCCESS' && (isMissing || task.options.apply !== true)) {
     const commit = kept.commit == null ? [] : [`Or commit it on a branch: gantry task commit ${id}`]
     say(`Your tree is unchanged. Apply the change with: gantry task apply ${id}`, ...commit)
   }

@@ -121,7 +121,7 @@ async function passOn(
     await applyChange({ store, queue, env }, { ...task, state: 'SUCCESS' })
   } catch (error) {
     if (!(error instanceof GantryError)) throw error
-    const message = `${error.message} ${error.hint ?? ''}`
+    const message = `${error.message.replaceAll('\n', '; ')}. ${error.hint ?? ''}`
     append({ ...stamp(task), kind: 'note', level: 'warning', message })
   }
 }
