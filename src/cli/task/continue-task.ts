@@ -1,18 +1,20 @@
 import { Command } from 'commander'
+import { defined } from '../../core/json-fields.ts'
 import { findTask } from '../../task/find-task.ts'
 import type { CliContext } from '../context.ts'
 import { helpParagraphs } from '../help-paragraphs.ts'
 import { runToEnd } from './run.ts'
-import { type TaskFlags, taskExitCodes } from './task-flags.ts'
+import { sandboxOption, type TaskFlags, taskExitCodes } from './task-flags.ts'
 import { withTaskQueue } from './task-queue.ts'
 import { checkStart } from './task-submission.ts'
 
-type ContinueFlags = Pick<TaskFlags, 'json' | 'verbose'>
+type ContinueFlags = Pick<TaskFlags, 'json' | 'verbose' | 'sandbox'>
 
 export function taskRetryCommand(context: CliContext): Command {
   return new Command('retry')
     .description('Try a stuck task again. Of the earlier attempts it knows only the stuck report.')
     .argument('<task>', 'its id, an unambiguous part of it, or "latest" of this repository')
+    .addOption(sandboxOption('that of the task'))
     .option('-v, --verbose', 'also print what the agent does and what the steps print')
     .option('--json', 'print one JSON event per line and nothing else on standard output')
     .addHelpText('after', helpParagraphs('Example:\n  gantry task retry latest', taskExitCodes))
@@ -54,9 +56,11 @@ export async function continueTask(
   context: CliContext,
 ): Promise<void> {
   const { continuedSubmission } = await import('../../task/worker/submit-task.ts')
-  const submission = await withTaskQueue(context, (queue) =>
+  const continued = await withTaskQueue(context, (queue) =>
     continuedSubmission(how, findTask(queue, name, context.cwd)),
   )
+  const { sandbox } = flags
+  const submission = { ...continued, options: { ...continued.options, ...defined({ sandbox }) } }
   await checkStart(submission, context)
   await runToEnd({ ...submission, verbose: flags.verbose === true }, flags, context)
 }

@@ -99,11 +99,14 @@ function lines(
     bold(plainLine(task.description.split('\n')[0] ?? '')),
     row('task', `${task.id}${task.dry_run ? ' (dry run)' : ''}`),
     row('state', `${paintState(task.state, task.state, color)}${phase}${where}`),
+    ...(task.abandoned ? [row('resume with', 'gantry task work')] : []),
     ...(question === null
       ? []
       : [row('question', plainLine(question)), row('answer with', `gantry task tell ${task.id} "…"`)]),
     row('repository', plainLine(task.repository)),
-    ...(task.error_message === null ? [] : [row('why', plainLine(task.error_message))]),
+    ...(task.error_message === null
+      ? []
+      : [row(task.state === 'SUCCESS' ? 'accepted' : 'why', plainLine(task.error_message))]),
     ...(change === '' ? [] : [row('change', plainLine(change))]),
     ...(task.current_attempt === 0 ? [] : [row('attempts', `${task.current_attempt} of 12`)]),
     ...verifications.map(({ run_id, status }) =>

@@ -37,12 +37,7 @@ export function withTaskFlags(command: Command): Command {
       'the model of the Scouts and of the builtin agent (default: by the environment)',
     )
     .option('--agent-model <name>', 'the model of an agent that has its own names for them')
-    .addOption(
-      new Option(
-        '--sandbox <engine>',
-        'where the verification runs (default: docker, else bubblewrap)',
-      ).choices(['auto', ...sandboxNames]),
-    )
+    .addOption(sandboxOption('docker, else bubblewrap'))
     .option('--root <dir>', 'the repository (default: the one around the working directory)')
     .option('--config <file>', 'configuration file instead of the gantry.yaml found upward')
     .optionsGroup('Tree:')
@@ -72,6 +67,11 @@ export function withTaskFlags(command: Command): Command {
     .option('--timeout <duration>', 'time limit of one turn of the Editor (default: 30m)', duration)
 }
 
+export function sandboxOption(fallback: string): Option {
+  const text = `where the verification runs (default: ${fallback})`
+  return new Option('--sandbox <engine>', text).choices(['auto', ...sandboxNames])
+}
+
 /**
  * The real path of the repository a command is about, found as `gantry verify` finds it. A path that is not a directory is returned
  * unchanged: the check of the task reports it together with its other problems.
@@ -82,7 +82,7 @@ export function repositoryOf({ cwd }: CliContext, { root }: Pick<TaskFlags, 'roo
 }
 
 export const taskExitCodes =
-  'Exit codes: 0 verified, also the proposal of a dry run · 1 stuck, weakened checks, no change, or a proposal that fails · 2 bad usage · 3 infrastructure · 130 cancelled or interrupted'
+  'Exit codes: 0 verified, also the proposal of a dry run · 1 stuck, weakened checks, no change, a proposal that fails, or a change that your tree did not take · 2 bad usage · 3 infrastructure · 130 cancelled or interrupted'
 
 /** Shown below the error when the task text is missing. */
 export function taskExamples(command: 'run' | 'submit'): string {

@@ -276,6 +276,15 @@ test('a task that its worker left is called the same in the list and alone', asy
   })
   for (const argv of [['list'], ['show', id]])
     expect((await task(...argv)).stdout).toContain('RUNNING, left by its worker')
+  expect((await task('show', id)).stdout).toMatch(/^resume with +gantry task work$/m)
+  await expect(task('retry', id)).rejects.toMatchObject({ hint: expect.stringContaining('gantry task work') })
+})
+
+test('an accepted task says so, and what was accepted', async () => {
+  const { id } = ended('WEAKENED')
+  expect((await task('show', id)).stdout).toMatch(/^why +no luck$/m)
+  inQueue((queue) => queue.accept(id))
+  expect((await task('show', id)).stdout).toMatch(/^accepted +no luck$/m)
 })
 
 describe('gantry task work', () => {

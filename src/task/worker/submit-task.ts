@@ -71,6 +71,11 @@ export function continuedSubmission(how: 'apply' | 'retry', task: TaskRecord): T
       throw new GantryError(
         'USAGE',
         `task ${id} is ${state}: only a task that is stuck, weakened, unchanged, cancelled or ended with an infrastructure error can be retried`,
+        state === 'SUCCESS'
+          ? {}
+          : {
+              hint: 'See with gantry task list whether a worker has it. gantry task work resumes one that its worker left.',
+            },
       )
     const retry = state === 'STUCK' || state === 'INFRA_ERROR'
     // A task that could not start left nothing.
