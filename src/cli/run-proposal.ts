@@ -24,7 +24,6 @@ export async function runProposal(
   const ends = new Map<VerifierResponse, () => void>()
   const attempt = async (proposed: Proposed): Promise<VerifierResponse> => {
     writeFileAtomic(path, agentFileText(proposed))
-    // A file that a program wrote is never evidence for the guard.
     const { response, end } = await verifyShown(context, { sandbox }, repository, path, true, said)
     ends.set(response, end)
     return response

@@ -36,13 +36,16 @@ export async function runVerify(context: CliContext, flags: VerifyFlags): Promis
   context.setExitCode(exitCodes[response.status])
 }
 
-/** One verification, shown as it runs. `end` prints its result. */
+/**
+ * One verification, shown as it runs. `end` prints its result. `isProposal`: it tries an agent.yaml that `gantry init` proposes, and
+ * the next try uses what its setup made.
+ */
 export async function verifyShown(
   context: CliContext,
   flags: VerifyFlags,
   repository: string,
   config?: string,
-  isBeneath?: boolean,
+  isProposal = false,
   said?: Set<string>,
 ): Promise<{ readonly response: VerifierResponse; readonly end: () => void }> {
   const { signal } = context
@@ -61,11 +64,13 @@ export async function verifyShown(
     agentFile,
     ...place,
     sandbox: flags.sandbox,
+    ...(isProposal && { isUntouched: true }),
     env,
     signal,
     argv: plainRedaction(env).value(['gantry', ...process.argv.slice(2)]) as readonly string[],
     beneathAgent: async () => {
-      if (isBeneath !== undefined) return isBeneath
+      // A file that a program wrote is never evidence for the guard.
+      if (isProposal) return true
       const { findAgentAbove } = await import('../guard/unlock/prove-person.ts')
       return (await findAgentAbove({ env, pid: process.pid })) !== null
     },
@@ -74,7 +79,7 @@ export async function verifyShown(
   })
   return {
     response,
-    end: () => view.end(response, isBeneath === true ? { commands: [], why: null } : evidence),
+    end: () => view.end(response, isProposal ? { commands: [], why: null } : evidence),
   }
 }
 

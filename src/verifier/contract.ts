@@ -30,7 +30,7 @@ export interface VerifyRequest {
   readonly looking?: Promise<LookedAt>
   /** Absolute; contains one directory per named cache, and the layers of setup. Without it caches are ignored. */
   readonly cachesDir?: string
-  /** Of a task. true: no agent has changed the tree yet, so what setup made is kept even if a step fails. */
+  /** Of a task or of `gantry init`. true: no agent has changed the tree yet, so what setup made is kept even if a step fails. */
   readonly isUntouched?: boolean
   /** Additional patterns (RE2) to redact, from gantry.yaml. */
   readonly redact?: readonly string[]

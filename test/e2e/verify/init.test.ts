@@ -23,3 +23,26 @@ bwrap('a red test stays in the file, and is shown', async () => {
   expect(stdout).toContain('Correct the file, then run: gantry verify')
   expect(readAgentFile(project.dir).file.verification.steps[0]?.command).toBe('npm test')
 })
+
+bwrap('setup runs once for attempts that change only the steps', async () => {
+  using project = makeProject({
+    'package.json': JSON.stringify({
+      name: 'app',
+      scripts: { build: 'mkdir dist && touch dist/add.cjs', test: 'node -e "require(\'./dist/add.cjs\')"' },
+      dependencies: { dep: 'file:./dep' },
+    }),
+    'package-lock.json': JSON.stringify({
+      lockfileVersion: 3,
+      packages: {
+        '': { name: 'app', dependencies: { dep: 'file:./dep' } },
+        dep: { version: '1.0.0' },
+        'node_modules/dep': { resolved: 'dep', link: true },
+      },
+    }),
+    'dep/package.json': '{"name": "dep", "version": "1.0.0"}',
+  })
+  const { code, stdout } = await gantry(project, ['init', '--yes', '--sandbox', 'bubblewrap'])
+  expect(code, stdout).toBe(0)
+  expect(stdout.match(/\$ npm test/g)).toHaveLength(2)
+  expect(stdout.match(/\$ npm ci/g)).toHaveLength(1)
+})
