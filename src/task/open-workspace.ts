@@ -150,9 +150,13 @@ const maxShallowBytes = 16 * 1024 * 1024
 async function changesIn(git: GitRepository): Promise<readonly { path: string; isNew: boolean }[]> {
   const flags = ['--name-status', '-z', '--no-renames', '--ignore-submodules=dirty']
   const status = await listed(git, ['diff', ...flags, 'HEAD'])
-  const tracked = status.flatMap((word, index) =>
-    index % 2 === 0 ? [{ path: status[index + 1] ?? '', isNew: word === 'A' }] : [],
-  )
+  // Whether these files are changed, and what they look like in the commit, only the filter knows, such as that of Git LFS.
+  const stored = git.hasFilters ? await listed(git, ['ls-files', '-z', '--', ':(exclude,attr:!filter)']) : []
+  const filtered = new Set(stored)
+  const tracked = status.flatMap((word, index) => {
+    const path = status[index + 1] ?? ''
+    return index % 2 === 1 || (word === 'M' && filtered.has(path)) ? [] : [{ path, isNew: word === 'A' }]
+  })
   const others = await listed(git, ['ls-files', '--others', '--exclude-standard', '-z'])
   const isByproduct = (path: string): boolean => path.split('/').some((name) => byproducts.includes(name))
   return [

@@ -106,12 +106,17 @@ export function taskDropCommand(context: CliContext): Command {
       'Stop keeping the change of a task or the proposal of a dry run. The retention may remove it then.',
     )
     .argument('<task>', which)
-    .action(async (name: string) => {
+    .option('--json', 'print JSON and nothing else on standard output')
+    .action(async (name: string, { json }: Pick<TaskFlags, 'json'>) => {
       const { dropChange } = await import('../../task/apply-change.ts')
       await withTaskQueue(context, (queue, store) => {
         const task = findTask(queue, name, context.cwd)
         dropChange({ store, queue }, task)
-        context.stdout.write(`The change of ${task.id} is not kept any longer.\n`)
+        context.stdout.write(
+          json === true
+            ? `${JSON.stringify({ task_id: task.id, what: 'dropped' })}\n`
+            : `The change of ${task.id} is not kept any longer.\n`,
+        )
       })
     })
 }

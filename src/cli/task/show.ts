@@ -8,6 +8,7 @@ import { formatCost } from '../../report/quantity.ts'
 import type { Store } from '../../store/contract.ts'
 import type { QueuedTask, TaskQueue } from '../../store/queue/contract.ts'
 import { changePlace, changeWords } from '../../task/apply-change.ts'
+import { readProposal } from '../../task/dry-run/proposal.ts'
 import { findTask } from '../../task/find-task.ts'
 import { lastDiff, openQuestion, taskEvents } from '../../task/task-events.ts'
 import { taskReports } from '../../task/task-reports.ts'
@@ -58,7 +59,11 @@ function showTask(name: string, { json, diff, report }: ShowFlags, context: CliC
     const open = { question: openQuestion(queue, task), change: changeWords(changePlace(queue, task.id)) }
     for (const line of lines(task, verifications, open, store, stdout.color)) stdout.write(`${line}\n`)
     if (text !== null) stdout.write(`\n${plainText(text)}`)
-    if (changes !== null) stdout.write(`\nSee the diff: gantry task show ${task.id} --diff\n`)
+    if (changes === null) return
+    stdout.write(`\nSee the diff: gantry task show ${task.id} --diff\n`)
+    const isKept = task.state === 'SUCCESS' && open.change === '' && task.task_run_id !== null
+    if (isKept && readProposal(store, task.task_run_id) !== null)
+      stdout.write(`Apply it with: gantry task apply ${task.id}\n`)
   })
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commitAll, git } from '../plan/lab.ts'
@@ -122,6 +122,23 @@ test.concurrent('installed packages, git history and the path of the repository 
   const run = await taskRun(project, model, [], {}, [])
   expect(run.end, run.stdout).toMatchObject({ state: 'SUCCESS', attempts: 1 })
   expect(run.end.summary).not.toContain('node_modules')
+})
+
+test.concurrent('a file that git stores through a filter is in the tree of a task as it is on disk', async () => {
+  const check = 'grep -q whole data.bin && grep -q "a + b" src/add.js && echo "1 passed"\n'
+  const project = makeRepository({ git: false, files: { 'check.sh': check, 'data.bin': 'whole\n' } })
+  project.write({ '.gitattributes': '*.bin filter=pointer\n' })
+  git(project, 'init', '--quiet')
+  git(project, 'config', 'filter.pointer.clean', 'echo pointer')
+  commitAll(project)
+  expect(git(project, 'show', 'HEAD:data.bin')).toBe('pointer\n')
+  // As after a clone: the index does not know yet that nothing has changed.
+  utimesSync(project.path('data.bin'), 1, 1)
+  const model = await openModel(right)
+  const run = await taskRun(project, model, [], {}, [])
+  expect(run.end, run.stdout).toMatchObject({ state: 'SUCCESS', attempts: 1 })
+  expect(run.stdout).not.toContain('have not committed')
+  expect((await task(project, null, ['show', 'latest'])).stdout).toContain('Apply it with: gantry task apply')
 })
 
 test.concurrent('what the user does meanwhile in the tree, the configuration, hooks and remotes stays, and is not the Editor’s', async () => {
