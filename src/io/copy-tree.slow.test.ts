@@ -198,9 +198,15 @@ test('names that are not UTF-8 and names with unusual characters are copied', as
   mkdirSync(Buffer.from(`${from}/d\xff`, 'latin1'))
   writeFileSync(Buffer.from(`${from}/d\xff/f\xfe`, 'latin1'), 'bytes')
   writeFileSync(join(from, ' -"\n\\ \u{1F600}'), 'odd')
-  expect(await copyTree(from, to)).toMatchObject({ files: 2 })
+  symlinkSync('d', join(from, 'link'))
+  writeFileSync(Buffer.from(`${from}/f\xfe`, 'latin1'), 'beside a link')
+  expect(await copyTree(from, to)).toMatchObject({ files: 3 })
   expect(differences()).toEqual(nothing)
   expect(readFileSync(Buffer.from(`${to}/d\xff/f\xfe`, 'latin1'), 'utf8')).toBe('bytes')
+  symlinkSync('..', Buffer.from(`${from}/l\xff`, 'latin1'))
+  await expect(copyTree(from, `${to}2`)).rejects.toThrow('the link l\\xff has a name that is not UTF-8')
+  await copyTree(from, `${to}3`, { keepsOutside: true })
+  expect(readlinkSync(Buffer.from(`${to}3/l\xff`, 'latin1'))).toBe('..')
 })
 
 test('any tree of files is copied exactly', async () => {

@@ -174,6 +174,7 @@ function copyLink(root: string, name: string, path: Path, place: Path, keepsOuts
 
 /** The link's target, relative when it is an absolute path inside the source. */
 function linkTarget(root: string, name: string, path: Path, keepsOutside: boolean): Path {
+  if (typeof path !== 'string' && keepsOutside) return fs.readlinkSync(path, { encoding: 'buffer' })
   if (typeof path !== 'string') throw unsafe(`the link ${name} has a name that is not UTF-8`)
   const end = resolveInside(root, name)
   const target = fs.readlinkSync(path)

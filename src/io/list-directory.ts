@@ -8,7 +8,12 @@ export type Path = string | Buffer
 export function listDirectory(path: Path): readonly Dirent<Path>[] {
   const entries = readdirSync(path, { withFileTypes: true })
   if (!entries.some(({ name }) => name.includes('\uFFFD'))) return entries
-  return readdirSync(path, { withFileTypes: true, encoding: 'buffer' })
+  const inBytes: Dirent<Path>[] = readdirSync(path, { withFileTypes: true, encoding: 'buffer' })
+  for (const entry of inBytes) {
+    const text = entry.name.toString()
+    if (Buffer.from(text).equals(toBytes(entry.name))) entry.name = text
+  }
+  return inBytes
 }
 
 /** The same; empty for a directory that cannot be read or is gone. */

@@ -145,7 +145,16 @@ export async function commitChange(
   const env = { ...plainEnv(place.env), ...Object.fromEntries(identity) }
   const git = async (args: readonly string[], stdin: string | Uint8Array = ''): Promise<string> => {
     const { exitCode, stdout, stderr, error } = await exec({
-      argv: ['git', '-c', 'core.hooksPath=/dev/null', '-c', 'safe.directory=*', ...args],
+      argv: [
+        'git',
+        '-c',
+        'core.hooksPath=/dev/null',
+        '-c',
+        'core.fsmonitor=false',
+        '-c',
+        'safe.directory=*',
+        ...args,
+      ],
       cwd: task.repository,
       env: { ...env, GIT_INDEX_FILE: join(scratch.path, 'index') },
       stdin,
