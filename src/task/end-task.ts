@@ -66,7 +66,7 @@ async function writePatch({ tree, baseline, run, context }: OpenedTask, state: s
   writeFileAtomic(run.reportPath('changes.patch'), withoutSecrets(patch, context))
 }
 
-/** What a task without success has changed in its own tree, which is removed. */
+/** What a task without success has changed. Its own tree is removed. */
 export async function keepUnfinished(opened: OpenedTask): Promise<void> {
   try {
     await writePatch(opened, await opened.tree.take())

@@ -107,7 +107,7 @@ async function workToEnd(base: TaskBase, startedMs: number): Promise<TaskEnd> {
   } catch (error) {
     const halt = haltReason(error, base)
     opened?.states.stop(halt.state, halt.reason)
-    if (opened !== null && !isHere(base)) await keepUnfinished(opened)
+    if (opened !== null) await keepUnfinished(opened)
     if (halt.state === 'CANCELLED' || halt.state === 'NO_CHANGE') return end(halt.state, halt.reason)
     const report = await writeStuckFiles(base, opened, halt.state, halt.fault)
     return end(halt.state, halt.reason, { report })

@@ -148,7 +148,7 @@ async function printEnd(
       `Read the report: gantry task show ${id} --report`,
       `Retry after fixing the cause: gantry task retry ${id}`,
     )
-  if (state === 'CANCELLED' && task.options.here === true)
+  if (state === 'CANCELLED' && task.options.here === true && task.started_at !== null)
     say(`What was changed so far is in your tree. See it with: gantry task show ${id} --diff`)
   const kept = task.task_run_id === null ? null : readProposal(store, task.task_run_id)
   if (kept !== null && !task.dry_run && state === 'SUCCESS' && (isMissing || task.options.apply !== true)) {

@@ -119,15 +119,17 @@ test.concurrent('Ctrl-C cancels the task that is run, ends its step and exits wi
   expect(isAlive(child.pid ?? 0)).toBe(false)
 })
 
-test.concurrent('Ctrl-C with --here says that the changes are in the tree', async () => {
-  const project = makeRepository({ steps: [waitingStep] })
+test.concurrent('Ctrl-C with --here says that the changes are in the tree, and which, also while the Editor works', async () => {
+  const project = makeRepository()
   const model = await openModel({ edits: () => [sum('*'), tested()] })
+  const held = model.hold('editor', 2)
   const { child, ended } = startTask(project, model, ['run', '--sandbox', 'bubblewrap', '--here', aTask])
-  await waitingRun(project)
+  await held
   child.kill('SIGINT')
   const { code, stdout } = await ended
   expect([code, project.read('src/add.js').includes('a * b')]).toEqual([130, true])
   expect(stdout).toContain('What was changed so far is in your tree.')
+  expect((await task(project, null, ['show', 'latest', '--diff'])).stdout).toContain('a * b')
 })
 
 test.concurrent('Ctrl-C cancels the task that gantry boundary serve started, and both exit with 130', async () => {
