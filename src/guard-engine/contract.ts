@@ -149,6 +149,8 @@ export interface Facts {
   readonly placed?: Readonly<Record<string, string>>
   /** The gate's own runs, see `completion.verify`. */
   readonly verify: readonly VerificationRun[]
+  /** Those on the files of the start, see `runAtStart`. */
+  readonly atStart?: readonly VerificationRun[]
   /** Own files of the guard that differ from the seal; null when not requested. */
   readonly seal: readonly SealBreak[] | null
   /** Test files and the definitions of the declared commands, as content hashes; null when not requested. */

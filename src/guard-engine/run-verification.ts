@@ -22,6 +22,8 @@ export interface VerificationRequest {
   readonly timeoutMs: number
   /** The program through which the commands run, with the shell text as its argument; absent without a sandbox. */
   readonly sandbox?: string
+  /** The program around all of that, such as one that shows other files. */
+  readonly inside?: (argv: readonly string[]) => readonly [string, ...string[]]
   /** Since when a changed runner is not trusted, and the home in which one may be; absent without a session. */
   readonly begun?: Omit<Parameters<typeof fakeRunner>[1], 'root'>
   /** The most tests that each command ran before. */
@@ -67,12 +69,15 @@ async function fingerprint({ tree }: VerificationRequest): Promise<string | null
 }
 
 function runOne(request: VerificationRequest, { command }: DeclaredCommand): Promise<ExecResult> {
-  const { root, timeoutMs, onOutput, signal, sandbox } = request
+  const { root, timeoutMs, onOutput, signal, sandbox, inside } = request
   const env = cleanEnv(request.env)
   const listen = (chunk: Uint8Array): void => onOutput?.(command, chunk)
+  const argv =
+    sandbox === undefined
+      ? shellFor(env.PATH ?? '', command)
+      : ([sandbox, `set -o pipefail; ${command}`] as const)
   return exec({
-    argv:
-      sandbox === undefined ? shellFor(env.PATH ?? '', command) : [sandbox, `set -o pipefail; ${command}`],
+    argv: inside?.(argv) ?? argv,
     cwd: root,
     env,
     timeoutMs,

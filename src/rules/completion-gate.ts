@@ -443,12 +443,16 @@ function testsSeen({ facts, history }: Scene): readonly Note[] {
 
 /** Records the gate's own runs as evidence. */
 function ownRuns({ facts }: Scene): readonly Note[] {
-  return facts.verify.map((run): Note => {
+  const before = (facts.atStart ?? []).map(
+    (evidence): Note => ({ kind: 'evidence', evidence, by: 'guard', callId: null }),
+  )
+  const runs = facts.verify.map((run): Note => {
     const { notCounted, infra: _, ...evidence } = run
     return notCounted === undefined
       ? { kind: 'evidence', evidence, by: 'guard', callId: null, alone: true }
       : { kind: 'no_evidence', command: run.command, why: notCounted }
   })
+  return [...before, ...runs]
 }
 
 function broken(event: Stop, why: string): RuleAnswer {

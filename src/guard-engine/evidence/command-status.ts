@@ -8,6 +8,8 @@ export interface CommandStatus {
   readonly kind: 'green' | 'red' | 'stale' | 'hollow' | 'missing'
   /** One sentence for a person or a model, without the command and without a full stop. */
   readonly text: string
+  /** Red, and it is known what failed on the files of the start. */
+  readonly isNew?: true
 }
 
 /**

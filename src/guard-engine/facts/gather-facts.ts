@@ -17,6 +17,7 @@ import type {
   History,
   MissingHook,
   TreeChange,
+  VerificationRun,
 } from '../contract.ts'
 import { outputDirectories } from '../generated-directories.ts'
 import { projectHookFiles, startsGuard } from '../hook-files.ts'
@@ -112,6 +113,8 @@ export async function gatherFacts(facts: GrowingFacts, asked: FactRequest): Prom
       facts.tree = await gatherTree(request)
       facts.changes = await gatherChanges(request, facts)
     }
+    const atStart = await runOnStart(request, facts)
+    if (atStart.length > 0) facts.atStart = atStart
   }
   if (wants('edited')) facts.edited = editedFiles(request.event)
   if (wants('placed')) Object.assign(facts, await gatherPlaced(request))
@@ -475,6 +478,27 @@ async function runVerification(
   })
   if (settings.checklist.verify === 'self') return runs
   return runs.map((run) => verification.inDoubt(run, history.evidence.rejected[run.command]))
+}
+
+/** Red checks on the files of the start, once in a session. */
+async function runOnStart(
+  request: Gathering,
+  { project, tree, changes = null, verify }: Pick<Facts, 'project' | 'tree' | 'changes' | 'verify'>,
+): Promise<readonly VerificationRun[]> {
+  const { root, settings, history, event, env, guardHome, trees, dry } = request
+  const { startTree, tests } = history.evidence
+  if (tree === null || startTree === undefined || startTree === tree || dry) return []
+  const { redWithoutStart } = await import('../gate/find-blockers.ts')
+  const commands = redWithoutStart({ ...request, project, tree, changes, verify })
+  if (commands.length === 0) return []
+  const { kernelShell } = await import('../protection/kernel-layer.ts')
+  const { runAtStart } = await import('./run-at-start.ts')
+  const sandbox = kernelShell(guardHome, event.session, env)
+  const timeoutMs = settings.checklist.verificationTimeoutSeconds * 1000
+  return runAtStart({
+    ...{ root, trees, tree, startTree, commands, timeoutMs, definitions: tests?.definitions ?? {} },
+    ...(sandbox === null ? { env } : { sandbox, env: { ...env, CLAUDE_CODE_SESSION_ID: event.session } }),
+  })
 }
 
 /** The facts when nothing was looked up. */

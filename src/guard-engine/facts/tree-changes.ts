@@ -188,9 +188,19 @@ async function changeKinds(
 
 /** The text of a file that git or the guard keeps under this id; null when neither does, or when it is long. */
 export async function textOf(id: string, trees: string, repository: GitRepository): Promise<string | null> {
-  const known = await repository.run(['cat-file', 'blob', id])
-  const text = known.exitCode === 0 ? known.stdout.toString() : keptSource(trees, id)
+  const text = (await contentOf(id, trees, repository))?.toString() ?? null
   return text === null || text.length > maxBytes ? null : text
+}
+
+export async function contentOf(
+  id: string,
+  trees: string,
+  repository: GitRepository,
+): Promise<Buffer | null> {
+  const known = await repository.run(['cat-file', 'blob', id])
+  if (known.exitCode === 0) return known.stdout
+  const text = keptSource(trees, id)
+  return text === null ? null : Buffer.from(text)
 }
 
 /** Test files that lost only tests of functions that the user asked to remove, and that no changed source has any more. */
@@ -469,7 +479,11 @@ const compiled = /\.(?:rs|c|cc|cpp|cxx|m|mm|h|hh|hpp|cs|fs|vb|java|kt|scala|swif
 const toolFiles =
   /(?:^|\/)(?:Cargo\.lock|go\.sum|(?:uv|poetry|pdm|Pipfile|bun|mix|yarn|composer|Gemfile)\.lock|package-lock\.json|pnpm-lock\.yaml|(?:junit|report|coverage|test-?results?)[\w.-]*\.xml|\.coverage[\w.-]*|coverage\.out|cover\.out|lcov\.info|\.eslintcache|\.phpunit\.result\.cache|[^/]+\.(?:tsbuildinfo|log)|(?:htmlcov|\.nyc_output|test-results|playwright-report)\/.*)$/
 
-function differencesOf(trees: string, earlier: string, later: string): readonly FileDifference[] | null {
+export function differencesOf(
+  trees: string,
+  earlier: string,
+  later: string,
+): readonly FileDifference[] | null {
   const [was, is] = [readManifest(trees, earlier), readManifest(trees, later)]
   return was === null || is === null ? null : differences(was, is)
 }

@@ -78,11 +78,16 @@ export function findBlockers(scene: Scene, tree: string): Blockers {
     const status = inPackages(commandStatus(declared, evidence, tree), { evidence, tree, change })
     return explained(undermined(status, scene, evidence), scene, evidence)
   })
-  const failedBefore = states.flatMap((status) => oldFailure(status, evidence, history.evidence))
+  const atStart = Object.fromEntries((facts.atStart ?? []).map((run) => [run.command, run]))
+  const before = { ...history.evidence, atStart: { ...history.evidence.atStart, ...atStart } }
+  const failedBefore = states.flatMap((status) => oldFailure(status, evidence, before))
   const isOld = ({ declared }: CommandStatus): boolean =>
     failedBefore.some(({ command }) => command === declared.command)
+  const isKnown = ({ declared, kind }: CommandStatus): boolean =>
+    kind === 'red' && Object.hasOwn(before.atStart, declared.command)
+  const told = states.map((status) => (isKnown(status) ? { ...status, isNew: true as const } : status))
   return {
-    commands: states.filter((status) => {
+    commands: told.filter((status) => {
       if (status.kind === 'green' || isOld(status)) return false
       return status.kind === 'missing' || status.kind === 'stale' ? requireVerification : requireTestsPass
     }),
@@ -181,23 +186,12 @@ export function missingSinceStart(
  * The commands the gate runs itself: those that count and that it has not run on this tree. Where runs of the agent count, only what is
  * unclear, and linters that the agent left out although it ran another check. With anything else open, the stop is refused anyway.
  */
-export function commandsToVerify(known: {
-  readonly history: History
-  readonly settings: Settings
-  readonly project: ProjectFacts | null
-  readonly tree: string | null
-  readonly changes?: Facts['changes']
-}): readonly DeclaredCommand[] {
-  const { history, settings, tree, project, changes = null } = known
-  const { baseTree, waived } = history.gate
+export function commandsToVerify(known: KnownFacts): readonly DeclaredCommand[] {
+  const { history, settings, tree } = known
+  const { waived } = history.gate
   if (tree === null || isUntouched(history.gate, tree) || waived.includes(tree)) return []
-  const change = hasTicked(history.gate) ? null : (changes?.[baseTree ?? ''] ?? null)
-  const { required } = demanded(requiredCommands(known), { history, project, change })
+  const { required, evidence, change, open } = openChecks({ ...known, tree, verify: [] })
   if (settings.checklist.verify !== 'self') {
-    const evidence = currentEvidence({ history, settings, facts: { changes, verify: [] } }, tree)
-    const open = required
-      .map((each) => inPackages(commandStatus(each, evidence, tree), { evidence, tree, change }))
-      .filter((each) => each.kind !== 'green' && oldFailure(each, evidence, history.evidence).length === 0)
     const unclear = open.filter(({ declared }) => isUnclear(declared, { ...known, tree, evidence, change }))
     const isChecked = open.length < required.length || unclear.length > 0
     const isOurs = (status: CommandStatus): boolean =>
@@ -207,6 +201,38 @@ export function commandsToVerify(known: {
   const byCommand = runsOn(ownEvidence(history.evidence), tree)
   // Once for each tree: a second run would end like the first.
   return required.filter(({ command }) => byCommand[command]?.treeHash !== tree)
+}
+
+/** Red checks of which it is unknown whether they failed before the session. With anything else open, the stop is refused anyway. */
+export function redWithoutStart(
+  known: KnownFacts & { readonly tree: string } & Pick<Facts, 'verify'>,
+): readonly DeclaredCommand[] {
+  const { atStart = {} } = known.history.evidence
+  const { open, evidence } = openChecks(known)
+  const isUnknown = ({ declared, kind }: CommandStatus): boolean => {
+    const { failures = [], error } = evidence.byCommand[declared.command] ?? {}
+    const isNamed = failures.length > 0 || error !== undefined
+    return kind === 'red' && isNamed && isOfUser(declared, known) && !Object.hasOwn(atStart, declared.command)
+  }
+  return open.every(isUnknown) ? open.map(({ declared }) => declared) : []
+}
+
+interface KnownFacts extends Known {
+  readonly project: ProjectFacts | null
+  readonly tree: string | null
+  readonly changes?: Facts['changes']
+}
+
+/** The checks that count and that are neither green nor red as before. */
+function openChecks(known: KnownFacts & { readonly tree: string } & Pick<Facts, 'verify'>) {
+  const { history, settings, tree, project, changes = null, verify } = known
+  const change = hasTicked(history.gate) ? null : (changes?.[history.gate.baseTree ?? ''] ?? null)
+  const { required } = demanded(requiredCommands(known), { history, project, change })
+  const evidence = currentEvidence({ history, settings, facts: { changes, verify } }, tree)
+  const open = required
+    .map((each) => inPackages(commandStatus(each, evidence, tree), { evidence, tree, change }))
+    .filter((each) => each.kind !== 'green' && oldFailure(each, evidence, history.evidence).length === 0)
+  return { required, evidence, change, open }
 }
 
 type Known = { readonly history: History; readonly settings: Settings }

@@ -148,7 +148,10 @@ function personPart({ blockers, number, of, program, isSelf }: Refusal): string 
           ...otherSpelling(program),
         ]
       : null,
-    blockers.commands.some(({ kind }) => kind === 'red')
+    blockers.commands.some(({ isNew }) => isNew)
+      ? 'Not all of that failed on the files of the start of the session.'
+      : null,
+    blockers.commands.some(({ kind, isNew }) => kind === 'red' && !isNew)
       ? 'If it failed before your change too, run it once on the files of the start of the session (`git stash`, the command, `git stash pop`, each in a call of its own): failures that were there do not block.'
       : null,
     isLast
