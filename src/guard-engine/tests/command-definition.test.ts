@@ -11,6 +11,8 @@ interface Case {
   readonly name: string
   readonly command: string
   readonly kind?: DeclaredCommand['kind']
+  /** Other commands that are known. */
+  readonly also?: readonly string[]
   readonly before: Readonly<Record<string, string>>
   readonly after: Readonly<Record<string, string>>
   /** Whether the change is reported. */
@@ -28,10 +30,10 @@ test('the corpus is large and its names are unique', () => {
   expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length)
 })
 
-test.each(cases)('$name', async ({ command, kind = 'test', before, after, named }) => {
+test.each(cases)('$name', async ({ command, kind = 'test', also = [], before, after, named }) => {
   await using old = await createFixture({ ...before })
   await using changed = await createFixture({ ...before, ...after })
-  const declared = [{ command, kind }]
+  const declared = [command, ...also].map((each) => ({ command: each, kind }))
   const found = weakenings(await inspectTests(old.path, declared), await inspectTests(changed.path, declared))
   expect(found).toEqual(
     named ? [expect.stringContaining(`the definition of ${JSON.stringify(command)} changed`)] : [],

@@ -198,8 +198,31 @@ function scriptFile(command: string, text: ReadText): string | null {
   const word = (isRunner ? words[1] : words[0]) ?? ''
   if (!word.includes(isRunner ? '.' : '/') || word.startsWith('/')) return null
   const path = word.replace(/^\.\//, '')
-  return fingerprint(path, text(path))[0] ?? null
+  const content = text(path)
+  return content === null ? null : scriptLines(path, content).join('\n')
 }
+
+/**
+ * A script. In one that `set -e` ends at the first failure, and that has no branches, each comparison is a line of its own, without the value
+ * that it expects.
+ */
+function scriptLines(path: string, content: string): readonly string[] {
+  const lines = content.split('\n').map((line) => line.trim())
+  const [first = '', ...rest] = lines.filter((line) => line !== '' && !line.startsWith('#'))
+  const isFlat = /^set -e[uox]*(?: pipefail)?$/.test(first) && rest.every((line) => plainLine.test(line))
+  const compared = isFlat ? rest.flatMap((line) => comparing.exec(line)?.[1] ?? []) : []
+  const others = compared.length === 0 ? content : [first, ...rest.filter((line) => !comparing.test(line))]
+  return [...fingerprint(path, [others].flat().join('\n')), ...compared.map((left) => `${path}: ${left}`)]
+}
+
+/** One command that is not followed by another and does not change what later ones mean. */
+const plainLine =
+  /^(?!(?:if|for|while|until|case|function|exit|return|trap|exec|eval|alias|set|source|export|unset|PATH|ENV)\b|[.{(!:])(?:[^"'\\;&|<>(){}`]|"(?:[^"\\`;&|<>]|2>&1|2?>\/dev\/null)*"|'[^']*')+$/
+/** Compares what a command prints or a variable has with a value. */
+const comparing =
+  /^((?:\[|test) "(?=[^"]*\$)[^"\\]*" (?:==?|-eq)) (?:"[^"$`\\]*"|'[^']*'|[\w.-]+)(?: \])?$/
+/** Such a line in a definition. */
+export const comparison = /^[\w./-]+: (?:\[|test) ".*" (?:==?|-eq)$/
 
 /** Configuration of the frameworks that the command or its script names, and files that it names itself. */
 function configurations(named: string, text: ReadText, nested: readonly string[]): readonly string[] {

@@ -1,4 +1,5 @@
 import { counted } from '../../core/counted.ts'
+import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { shorten } from '../../core/shorten.ts'
 import { sha256 } from '../../io/sha256.ts'
 import type { EvidenceHistory, TestFileFacts, TestInventory } from '../contract.ts'
@@ -6,7 +7,7 @@ import { doesAsMuch } from '../evidence/coverage/covers.ts'
 import { isDefiningFile } from '../evidence/hollow-definition.ts'
 import { provesNothing } from '../evidence/proves-nothing.ts'
 import { testsRun } from '../history/gate.ts'
-import { isPlainConfig } from './command-definition.ts'
+import { comparison, isPlainConfig } from './command-definition.ts'
 import { testsItsOwn } from './tested-names.ts'
 
 /** What the runners counted, and the tests that are new. */
@@ -214,6 +215,7 @@ function changedDefinitions(
   hasRunAll: boolean,
 ): readonly string[] {
   const moved = movedCommands(before, after)
+  const known = new Set(Object.values(before.definitions).flatMap((definition) => definition.split('\n')))
   return Object.entries(before.definitions).flatMap(([command, old]) => {
     const was = withoutAlias(old)
     const now = Object.hasOwn(after.definitions, command) ? after.definitions[command] : undefined
@@ -223,7 +225,7 @@ function changedDefinitions(
       moved.has(command) ||
       (was === '' && isFirst(command, is ?? '')) ||
       isWider(was, is ?? '') ||
-      isMore(was, is ?? '', hasRunAll)
+      isMore(was, is ?? '', { hasRunAll, known })
     )
       return []
     const files = changedFiles(was, is ?? '')
@@ -295,24 +297,51 @@ function changedFiles(was: string, is: string): readonly string[] {
 }
 
 /**
- * Whether the definition only gained linters before or behind its script, and, where all tests ran, a first configuration of the runner that
- * chooses none.
+ * Whether the definition only gained linters before or behind its script, scripts that were known, targets and programs of make, comparisons
+ * of a shell script, and, where all tests ran, a first configuration of the runner that chooses none.
  */
-function isMore(was: string, is: string, hasRunAll: boolean): boolean {
+function isMore(was: string, is: string, { hasRunAll, known }: MoreOptions): boolean {
   const [before, now] = [was, is].map((each) => each.split('\n'))
-  const isKept = (line: string): boolean =>
-    now?.some((each) => each === line || (/^[\w:.-]+: /.test(each) && each.endsWith(`: ${line}`))) === true
-  const fresh = now?.filter((line) => !before?.some((each) => line === each || line.endsWith(`: ${each}`)))
-  const isNew = (line: string): boolean => onlyLints.test(line) || (hasRunAll && isPlainConfig(line, was))
-  return was !== '' && before?.every(isKept) === true && fresh?.every(isNew) === true
+  if (was === '' || before === undefined || now === undefined) return false
+  const isOf = (line: string, old: string): boolean =>
+    line === old ||
+    (/^[\w:.-]+: /.test(line) && line.endsWith(`: ${old}`)) ||
+    line.replace(lintsFirst, '') === old ||
+    (ruleHead.test(old) && ruleHead.test(line) && line.startsWith(`${old} `))
+  const isTarget = (line: string): boolean =>
+    !was.includes('.ONESHELL') &&
+    ((ruleHead.test(line) && !before.some((old) => old.startsWith(line.replace(/:.*/, ':')))) ||
+      addedRecipe.test(line) ||
+      (/^\t@?[^\t @+;&|<>$`-][^;&|<>$`]*$/.test(line) && /^(?:test|lint)$/.test(kindOfCommand(line.trim()))))
+  const isNew = (line: string): boolean =>
+    onlyLints.test(line) ||
+    known.has(line.replace(/^[\w:-]+: /, '')) ||
+    known.has(line) ||
+    (hasRunAll && isPlainConfig(line, was)) ||
+    comparison.test(line) ||
+    (before.some((old) => ruleHead.test(old)) && isTarget(line))
+  const fresh = now.filter((line) => !before.some((old) => isOf(line, old)))
+  return before.every((old) => now.some((line) => isOf(line, old))) && fresh.every(isNew)
 }
+
+interface MoreOptions {
+  readonly hasRunAll: boolean
+  /** Lines of all definitions before. */
+  readonly known: ReadonlySet<string>
+}
+
+/** A target of make and what it needs. */
+const ruleHead = /^(?!\w*[mM]akefile:)[\w./-]+:(?: +(?:[\w./-]+|\$[({]\w+[)}]))*$/
+/** Runs a program of the project, compiles its target, or only compiles Python. */
+const addedRecipe =
+  /^\t@?(?:\.\/[\w./-]+|(?:\$[({](?:CC|CXX)[)}]|cc|gcc|g\+\+|clang(?:\+\+)?|c\+\+)(?: +(?:-c|-o +\$@|-[gOW][\w+-]*|-std=[\w+]+|-[Il][\w./-]*|\$[({](?:C|CXX|CPP|LD)FLAGS[)}]|\$[<^]|[\w./-]+\.(?:c|cc|cpp|cxx|o)))+|python3? -m (?:compileall|py_compile)(?: [\w./-]+)*)$/
 
 const lints = String.raw`tsc --noEmit|eslint(?: [\w/]+| \.| --max-warnings[= ]0)*|biome (?:check|lint)(?: [\w/]+| \.)*|prettier --check(?: [\w/]+| \.)+|(?:node --check|bash -n|php -l)(?: [\w.][\w./-]*)+`
 /** Scripts of a package that cannot change what later commands run. */
 const onlyLints = new RegExp(
   String.raw`^[\w:-]+: (?:(?:(?:npm|pnpm|yarn|bun) run [\w:-]+|${lints})(?: && |$))+$`,
 )
-const lintsFirst = new RegExp(`^(?:(?:${lints}) && )+`)
+const lintsFirst = new RegExp(String.raw`^(?:(?:npm run [\w:-]+|${lints}) && )+`)
 
 /** Only one command of the definition changed, and it does at least as much as before: `vitest run --coverage`. */
 function isWider(was: string, is: string): boolean {
