@@ -537,6 +537,8 @@ export interface GateHistory {
   readonly scope?: PlanScope
   /** Names in prompts of the user that asked to remove something. */
   readonly toRemove?: readonly string[]
+  /** The last prompt asks not to run the checks. */
+  readonly noRuns?: true
   /** How much of the plan subagents were asked for, by type, from the prompts they were started with. */
   readonly subagentScopes?: Readonly<Record<string, PlanScope>>
 }

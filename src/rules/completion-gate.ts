@@ -9,7 +9,7 @@ import { namedFiles } from '../guard-engine/gate/change-influence.ts'
 import { type Blockers, findBlockers, openPlan, putAwayWork } from '../guard-engine/gate/find-blockers.ts'
 import { isNamedTest, isTestOf } from '../guard-engine/gate/names-to-remove.ts'
 import { claimsAllDone } from '../guard-engine/gate/plan-scope.ts'
-import { blockerSummary, refusalText } from '../guard-engine/gate/refusal-text.ts'
+import { blockerSummary, failsInNewTests, refusalText } from '../guard-engine/gate/refusal-text.ts'
 import { hasOnlyArrived, isUntouched, runsOn } from '../guard-engine/history/gate.ts'
 import { callLabel } from '../guard-engine/history/protection.ts'
 import { sumOf } from '../guard-engine/history/session.ts'
@@ -246,7 +246,8 @@ function refusedOrCapped(
     blockers.isGitSilent ||
     away?.branch === stashRef ||
     away?.worktree !== undefined ||
-    away?.isCopy === true
+    away?.isCopy === true ||
+    failsInNewTests(blockers)
   const isAskedOnce = isOnce && words.length === 1 && fresh.length === 0
   const bound = isAskedOnce ? Math.min(1, maxRefusals) : maxRefusals
   if (refused >= bound) {
@@ -392,6 +393,11 @@ function passed(
     const notice = `Gantry guard: not verified, but nothing new fails. These failed before the session too:\n${lines.map((line) => `- ${line}`).join('\n')}`
     return ended(event, 'WAIVED', tree, why, notice)
   }
+  const names = required.map(({ command }) => command).join(', ')
+  if (!isGreen && required.length > 0 && scene.history.gate.noRuns === true) {
+    const notice = `Gantry guard: not verified, because you asked to run no checks: ${names}`
+    return ended(event, 'WAIVED', tree, 'the user asked to run no checks', notice)
+  }
   if (!isGreen) {
     const isHarmless =
       change !== null && scene.settings.checklist.requireVerification && required.length === 0
@@ -403,7 +409,6 @@ function passed(
           : 'the settings do not ask for a green run'
     return ended(event, 'WAIVED', tree, why)
   }
-  const names = required.map(({ command }) => command).join(', ')
   const why = [
     `green for this tree: ${names}`,
     ...spared.map(({ command, why: reason }) => `not needed: ${command} (${reason})`),

@@ -89,7 +89,9 @@ export function findBlockers(scene: Scene, tree: string): Blockers {
   return {
     commands: told.filter((status) => {
       if (status.kind === 'green' || isOld(status)) return false
-      return status.kind === 'missing' || status.kind === 'stale' ? requireVerification : requireTestsPass
+      return status.kind === 'missing' || status.kind === 'stale'
+        ? requireVerification && history.gate.noRuns !== true
+        : requireTestsPass
     }),
     plan: openPlan(scene),
     // Without checks, pages, styles and configuration are like documentation.

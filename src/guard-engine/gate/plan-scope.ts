@@ -19,6 +19,16 @@ export function askedScope(
   return sentences.some(isLimited) || isAside(read, isLater) ? { tasks: null } : null
 }
 
+/** "Don't run the tests, they take an hour": not "twice", "in watch mode" or "before the build", which are about how to run them. */
+export function asksForNoRun(prompt: string): boolean {
+  return inEnglish(prompt.slice(0, 2_000))
+    .split(/[.!?;\n,]+(?:\s|$)|\n|\b(?:because|since|as|and|but|they|it)\b/)
+    .some((text) => noRun.test(text))
+}
+
+const noRun =
+  /\b(?:do not|don['’]?t|no need to|you need not|needn['’]t|without|skip) (?:even )?(?:run|running|execute|executing) (?:the |any |all |my |our |unit |full |whole |test )*(?:tests?|suites?|checks?|pytest|vitest|jest|npm test|make test|anything)(?: and (?:the )?(?:linters?|build))?(?: (?:now|yet|here|today|this time|for (?:now|this(?: one)?)|please|at all|yourself|locally|on this machine))*\s*$/i
+
 const task = '(?:task|step|item|todo|checkbox|part|phase)s?'
 const which = String.raw`(?:#?\d+|one|two|three|four|five|six|seven|eight|nine|ten|first|second|third|next|this|that)`
 

@@ -138,6 +138,12 @@ function branchesPart({ branches, isGitSilent }: Blockers): string | null {
   )
 }
 
+/** Only tests changed, and they fail: the first half of test-driven work, at which the user may want to stop. */
+export function failsInNewTests({ commands, change }: Blockers): boolean {
+  const isRed = commands.length > 0 && commands.every(({ kind }) => kind === 'red')
+  return isRed && change?.tests === true && change.sources.length === 0
+}
+
 /** How it ends: what is left to try, and what a person can do. */
 function personPart({ blockers, number, of, program, isSelf }: Refusal): string | null {
   const isLast = number === of
@@ -153,6 +159,9 @@ function personPart({ blockers, number, of, program, isSelf }: Refusal): string 
       : null,
     blockers.commands.some(({ kind, isNew }) => kind === 'red' && !isNew)
       ? 'If it failed before your change too, run it once on the files of the start of the session (`git stash`, the command, `git stash pop`, each in a call of its own): failures that were there do not block.'
+      : null,
+    failsInNewTests(blockers)
+      ? 'If the user asked for tests that fail for now, say so in your answer and stop again.'
       : null,
     isLast
       ? 'This is the last refusal. If you stop again, the work ends unverified, and the user sees that.'

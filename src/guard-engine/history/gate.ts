@@ -14,7 +14,7 @@ import type {
   TestInventory,
 } from '../contract.ts'
 import { namesToRemove } from '../gate/names-to-remove.ts'
-import { askedScope } from '../gate/plan-scope.ts'
+import { askedScope, asksForNoRun } from '../gate/plan-scope.ts'
 
 const maxSubagents = 100
 const maxWaived = 50
@@ -75,7 +75,7 @@ function atPrompt(state: GateHistory, event: LedgerEvent): GateHistory {
   if (event.kind === 'prompt') {
     const promptId = event.promptId ?? state.promptId
     if (event.flag === true) return { ...state, promptId }
-    const { scope, ...rest } = state
+    const { scope, noRuns: _, ...rest } = state
     const asked = scopeAsked(event.text ?? '', rest, scope)
     const toRemove = [...(state.toRemove ?? []), ...namesToRemove(event.text ?? '')].slice(-maxNames)
     return {
@@ -85,6 +85,7 @@ function atPrompt(state: GateHistory, event: LedgerEvent): GateHistory {
       refusals: {},
       refusedFor: {},
       ...(asked !== null && { scope: asked }),
+      ...(asksForNoRun(event.text ?? '') && { noRuns: true }),
       ...(toRemove.length > 0 && { toRemove }),
     }
   }

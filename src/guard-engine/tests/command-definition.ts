@@ -219,8 +219,7 @@ function scriptLines(path: string, content: string): readonly string[] {
 const plainLine =
   /^(?!(?:if|for|while|until|case|function|exit|return|trap|exec|eval|alias|set|source|export|unset|PATH|ENV)\b|[.{(!:])(?:[^"'\\;&|<>(){}`]|"(?:[^"\\`;&|<>]|2>&1|2?>\/dev\/null)*"|'[^']*')+$/
 /** Compares what a command prints or a variable has with a value. */
-const comparing =
-  /^((?:\[|test) "(?=[^"]*\$)[^"\\]*" (?:==?|-eq)) (?:"[^"$`\\]*"|'[^']*'|[\w.-]+)(?: \])?$/
+const comparing = /^((?:\[|test) "(?=[^"]*\$)[^"\\]*" (?:==?|-eq)) (?:"[^"$`\\]*"|'[^']*'|[\w.-]+)(?: \])?$/
 /** Such a line in a definition. */
 export const comparison = /^[\w./-]+: (?:\[|test) ".*" (?:==?|-eq)$/
 
