@@ -1,6 +1,7 @@
 import { type Evidence, newFailures } from '../../core/evidence.ts'
 import type { HookEvent } from '../../core/hook-event.ts'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
+import { platform } from '../../io/host.ts'
 import type { Scene } from '../../rules/contract.ts'
 import type {
   BranchFacts,
@@ -195,10 +196,13 @@ export function commandsToVerify(known: KnownFacts): readonly DeclaredCommand[] 
   const { required, evidence, change, open } = openChecks({ ...known, tree, verify: [] })
   if (settings.checklist.verify !== 'self') {
     const unclear = open.filter(({ declared }) => isUnclear(declared, { ...known, tree, evidence, change }))
-    const isChecked = open.length < required.length || unclear.length > 0
+    const isRed = (status: CommandStatus): boolean => isUnknownAtStart(status, known, evidence)
+    const isChecked = open.length < required.length || unclear.length > 0 || open.some(isRed)
     const isOurs = (status: CommandStatus): boolean =>
       unclear.includes(status) || (isChecked && isLeftOut(status, known))
-    return open.every(isOurs) ? open.map(({ declared }) => declared) : []
+    return open.every((status) => isOurs(status) || isRed(status))
+      ? open.filter(isOurs).map(({ declared }) => declared)
+      : []
   }
   const byCommand = runsOn(ownEvidence(history.evidence), tree)
   // Once for each tree: a second run would end like the first.
@@ -209,14 +213,16 @@ export function commandsToVerify(known: KnownFacts): readonly DeclaredCommand[] 
 export function redWithoutStart(
   known: KnownFacts & { readonly tree: string } & Pick<Facts, 'verify'>,
 ): readonly DeclaredCommand[] {
-  const { atStart = {} } = known.history.evidence
   const { open, evidence } = openChecks(known)
-  const isUnknown = ({ declared, kind }: CommandStatus): boolean => {
-    const { failures = [], error } = evidence.byCommand[declared.command] ?? {}
-    const isNamed = failures.length > 0 || error !== undefined
-    return kind === 'red' && isNamed && isOfUser(declared, known) && !Object.hasOwn(atStart, declared.command)
-  }
-  return open.every(isUnknown) ? open.map(({ declared }) => declared) : []
+  const isRed = (status: CommandStatus): boolean => isUnknownAtStart(status, known, evidence)
+  return open.every(isRed) ? open.map(({ declared }) => declared) : []
+}
+
+function isUnknownAtStart({ declared, kind }: CommandStatus, known: Known, { byCommand }: Proofs): boolean {
+  const { failures = [], error } = byCommand[declared.command] ?? {}
+  const isNamed = failures.length > 0 || error !== undefined
+  const isSeen = Object.hasOwn(known.history.evidence.atStart ?? {}, declared.command)
+  return platform === 'linux' && kind === 'red' && isNamed && !isSeen && isOfUser(declared, known)
 }
 
 interface KnownFacts extends Known {
