@@ -219,8 +219,8 @@ export function redWithoutStart(
 }
 
 function isUnknownAtStart({ declared, kind }: CommandStatus, known: Known, { byCommand }: Proofs): boolean {
-  const { failures = [], error } = byCommand[declared.command] ?? {}
-  const isNamed = failures.length > 0 || error !== undefined
+  // An error without names may come from a program that the session changed, then and now.
+  const isNamed = (byCommand[declared.command]?.failures ?? []).length > 0
   const isSeen = Object.hasOwn(known.history.evidence.atStart ?? {}, declared.command)
   return platform === 'linux' && kind === 'red' && isNamed && !isSeen && isOfUser(declared, known)
 }
