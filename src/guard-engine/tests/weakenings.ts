@@ -310,7 +310,9 @@ function isMore(was: string, is: string, { hasRunAll, known }: MoreOptions): boo
     (ruleHead.test(old) && ruleHead.test(line) && line.startsWith(`${old} `))
   const isTarget = (line: string): boolean =>
     !was.includes('.ONESHELL') &&
-    ((ruleHead.test(line) && !before.some((old) => old.startsWith(line.replace(/:.*/, ':')))) ||
+    ((ruleHead.test(line) &&
+      !/\.o:/.test(line) &&
+      !before.some((old) => old.startsWith(line.replace(/:.*/, ':')))) ||
       addedRecipe.test(line) ||
       (/^\t@?[^\t @+;&|<>$`-][^;&|<>$`]*$/.test(line) && /^(?:test|lint)$/.test(kindOfCommand(line.trim()))))
   const isNew = (line: string): boolean =>
