@@ -217,7 +217,7 @@ function scriptLines(path: string, content: string): readonly string[] {
 
 /** One command that is not followed by another and does not change what later ones mean. */
 const plainLine =
-  /^(?!(?:if|for|while|until|case|function|exit|return|trap|exec|eval|alias|set|source|export|unset|PATH|ENV)\b|[.{(!:])(?:[^"'\\;&|<>(){}`]|"(?:[^"\\`;&|<>]|2>&1|2?>\/dev\/null)*"|'[^']*')+$/
+  /^(?!(?:if|for|while|until|case|function|exit|return|trap|exec|eval|alias|set|source|export|unset|PATH|ENV)\b|[.{(!:])(?:[^"'\\;&|<>(){}`]|"(?:[^"\\`;&|<>]|>&1|>\/dev\/null)*"|'[^']*')+$/
 /** Compares what a command prints or a variable has with a value. */
 const comparing = /^((?:\[|test) "(?=[^"]*\$)[^"\\]*" (?:==?|-eq)) (?:"[^"$`\\]*"|'[^']*'|[\w.-]+)(?: \])?$/
 /** Such a line in a definition. */

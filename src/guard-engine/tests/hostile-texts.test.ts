@@ -4,6 +4,7 @@ import { declaredAs } from '../../../test/support/guard-story.ts'
 import { failedTests } from '../../core/test-output/count-tests.ts'
 import { findRuns } from '../evidence/find-runs.ts'
 import { provesNothing } from '../evidence/proves-nothing.ts'
+import { commandDefinition } from './command-definition.ts'
 import { inspectTests } from './inspect-tests.ts'
 import { makeTarget } from './make-target.ts'
 import { decidingConftest } from './pytest-config.ts'
@@ -117,6 +118,16 @@ test.each([
 ])('a Makefile of %.20j is read at once', (makefile) => {
   expect(makeTarget('make test', (path) => (path === 'Makefile' ? makefile : null))).toContain('test:')
 })
+
+test.each(['>&1', '2>&1', '2>/dev/null', "'a'", '[ "$a" = '])(
+  'a script with %j many times is read at once',
+  async (piece) => {
+    await using place = await createFixture({
+      'test.sh': `set -e\n[ "$(a)" = 1 ]\necho "${filled(piece)}\\`,
+    })
+    expect(commandDefinition(place.path, 'sh test.sh', 'test')).toContain('test.sh')
+  },
+)
 
 test.each([' ', 'print() ', '=', ';'])('a program of %j in a declared command is read at once', (piece) => {
   expect(provesNothing(`python3 -c "${filled(piece)}x"`)).toBeNull()

@@ -303,16 +303,20 @@ function changedFiles(was: string, is: string): readonly string[] {
 function isMore(was: string, is: string, { hasRunAll, known }: MoreOptions): boolean {
   const [before, now] = [was, is].map((each) => each.split('\n'))
   if (was === '' || before === undefined || now === undefined) return false
-  const isOf = (line: string, old: string): boolean =>
-    line === old ||
-    (/^[\w:.-]+: /.test(line) && line.endsWith(`: ${old}`)) ||
-    line.replace(lintsFirst, '') === old ||
-    (ruleHead.test(old) && ruleHead.test(line) && line.startsWith(`${old} `))
+  const old = new Set(before)
+  const heads = new Map(before.filter((line) => ruleHead.test(line)).map((line) => [targetOf(line), line]))
+  const targets = new Set(before.map(targetOf))
+  /** The line before that this one is, with a name or a linter in front of it, or as a target that needs more. */
+  const oldOf = (line: string): string | undefined => {
+    const head = ruleHead.test(line) ? heads.get(targetOf(line)) : undefined
+    return [
+      ...[line, ...afterNames(line), line.replace(lintsFirst, '')].filter((each) => old.has(each)),
+      ...(head !== undefined && line.startsWith(`${head} `) ? [head] : []),
+    ][0]
+  }
   const isTarget = (line: string): boolean =>
     !was.includes('.ONESHELL') &&
-    ((ruleHead.test(line) &&
-      !/\.o:/.test(line) &&
-      !before.some((old) => old.startsWith(line.replace(/:.*/, ':')))) ||
+    ((ruleHead.test(line) && !/\.o:/.test(line) && !targets.has(targetOf(line))) ||
       addedRecipe.test(line) ||
       (/^\t@?[^\t @+;&|<>$`-][^;&|<>$`]*$/.test(line) && /^(?:test|lint)$/.test(kindOfCommand(line.trim()))))
   const isNew = (line: string): boolean =>
@@ -321,9 +325,26 @@ function isMore(was: string, is: string, { hasRunAll, known }: MoreOptions): boo
     known.has(line) ||
     (hasRunAll && isPlainConfig(line, was)) ||
     comparison.test(line) ||
-    (before.some((old) => ruleHead.test(old)) && isTarget(line))
-  const fresh = now.filter((line) => !before.some((old) => isOf(line, old)))
-  return before.every((old) => now.some((line) => isOf(line, old))) && fresh.every(isNew)
+    (heads.size > 0 && isTarget(line))
+  const kept = new Set(now.map(oldOf))
+  return (
+    before.every((line) => kept.has(line)) && now.every((line) => oldOf(line) !== undefined || isNew(line))
+  )
+}
+
+/** What is behind the names in front of a line, such as that of a script: only a few have any. */
+function afterNames(line: string): readonly string[] {
+  const [, ...rest] = /^[\w:.-]+: /.test(line) ? line.split(': ', 4) : []
+  return rest.map((_, at) =>
+    line
+      .split(': ')
+      .slice(at + 1)
+      .join(': '),
+  )
+}
+
+function targetOf(line: string): string {
+  return line.split(':', 1)[0] ?? ''
 }
 
 interface MoreOptions {
@@ -336,7 +357,7 @@ interface MoreOptions {
 const ruleHead = /^(?!\w*[mM]akefile:)[\w./-]+:(?: +(?:[\w./-]+|\$[({]\w+[)}]))*$/
 /** Runs a program of the project, compiles its target, or only compiles Python. */
 const addedRecipe =
-  /^\t@?(?:\.\/[\w./-]+|(?:\$[({](?:CC|CXX)[)}]|cc|gcc|g\+\+|clang(?:\+\+)?|c\+\+)(?: +(?:-c|-o +\$@|-[gOW][\w+-]*|-std=[\w+]+|-[Il][\w./-]*|\$[({](?:C|CXX|CPP|LD)FLAGS[)}]|\$[<^]|[\w./-]+\.(?:c|cc|cpp|cxx|o)))+|python3? -m (?:compileall|py_compile)(?: [\w./-]+)*)$/
+  /^\t@?(?:\.\/[\w./-]+|(?:\$[({](?:CC|CXX)[)}]|cc|gcc|g\+\+|clang(?:\+\+)?|c\+\+)(?: +(?:-c|-o +\$@|-[gOW][\w+-]*|-std=[\w+]+|-[Il][\w./-]*|\$[({](?:C|CXX|CPP|LD)FLAGS[)}]|\$[<^]|[\w./][\w./-]*\.(?:c|cc|cpp|cxx|o)))+|python3? -m (?:compileall|py_compile)(?: [\w./-]+)*)$/
 
 const lints = String.raw`tsc --noEmit|eslint(?: [\w/]+| \.| --max-warnings[= ]0)*|biome (?:check|lint)(?: [\w/]+| \.)*|prettier --check(?: [\w/]+| \.)+|(?:node --check|bash -n|php -l)(?: [\w.][\w./-]*)+`
 /** Scripts of a package that cannot change what later commands run. */
