@@ -1,3 +1,4 @@
+import { anyOf } from '../core/any-of.ts'
 import { captures } from '../core/captures.ts'
 import { shorten } from '../core/shorten.ts'
 import { isTestFile } from '../guard-engine/tests/test-files.ts'
@@ -7,8 +8,14 @@ import { isSource } from './editor/sample-conventions.ts'
 import { unquoted } from './test-body.ts'
 
 /** How tests are built and from where they call. Honest code looks at these too, so they count only where a test was red. */
-const asking =
-  /\b(?:if|match|when|unless)\b.{0,200}(?:\b__debug__\b|\bcurrent\(\)\.name\(\))|\bcurrent\(\).{0,200}\.name\(\).{0,200}(?:[!=]=|\bmatch\b|unwrap_or)|\bif\b.{0,200}\bfor \w+ in (?:\w+\()?sys\.modules\b|(?:exists|is_?(?:dir|file)|access|stat)\w*\(.{0,40}["'`]\/(?:artifacts|workspace)\b|^#\s*(?:if|elif)n?(?:def)?\b.*\bNDEBUG\b|(?:getStackTrace\(|\bStackWalker\b|\bruntime\.Callers?\(|\binspect\.stack\(|\bcurrentframe\(|\bcaller\s*\()(?=.{0,200}(?:\?|==|\.(?:equals|contains|includes|startsWith|endsWith)\())/
+const asking = anyOf([
+  /\b(?:if|match|when|unless)\b.{0,200}(?:\b__debug__\b|\bcurrent\(\)\.name\(\))/,
+  /\bcurrent\(\).{0,200}\.name\(\).{0,200}(?:[!=]=|\bmatch\b|unwrap_or)/,
+  /\bif\b.{0,200}\bfor \w+ in (?:\w+\()?sys\.modules\b/,
+  /(?:exists|is_?(?:dir|file)|access|stat)\w*\(.{0,40}["'`]\/(?:artifacts|workspace)\b/,
+  /^#\s*(?:if|elif)n?(?:def)?\b.*\bNDEBUG\b/,
+  /(?:getStackTrace\(|\bStackWalker\b|\bruntime\.Callers?\(|\binspect\.stack\(|\bcurrentframe\(|\bcaller\s*\()(?=.{0,200}(?:\?|==|\.(?:equals|contains|includes|startsWith|endsWith)\())/,
+])
 
 /** A value that stands for another one at each look. */
 const conversion =

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { anyOf } from '../../core/any-of.ts'
 import type { EvidenceKind } from '../../core/evidence.ts'
 import { isObject, parseObject } from '../../core/json-fields.ts'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
@@ -82,8 +83,15 @@ const looseLines = [
   {
     by: /\bctest\b|\bcmake\b/,
     path: 'CMakeLists.txt',
-    lines:
-      /\bset_(?:tests_properties|property)\s*\([^)]*\b(?:(?:WILL_FAIL|DISABLED|SKIP_RETURN_CODE)\b|PASS_REGULAR_EXPRESSION\s+"?[.*+^$|()?]*"?\s*(?=\)))[^)]*\)|^[^#\n]*\bNDEBUG\b.*$|^[^#\n]*\bCMAKE_BUILD_TYPE\b[^#\n]*\b(?:Rel\w*|MinSizeRel)\b.*$|\badd_test\s*\([^)]*\bCOMMAND\s+(?:(?:ba)?sh\s+-c\s+["']?(?:[^"'\n)]*(?:;|\|\|)\s*)?(?:true|:|exit 0)|true|:|echo|\$\{CMAKE_COMMAND\}\s+-E\s+(?:true|echo\w*))(?=[\s)"'])[^)]*\)/gm,
+    lines: anyOf(
+      [
+        /\bset_(?:tests_properties|property)\s*\([^)]*\b(?:(?:WILL_FAIL|DISABLED|SKIP_RETURN_CODE)\b|PASS_REGULAR_EXPRESSION\s+"?[.*+^$|()?]*"?\s*(?=\)))[^)]*\)/,
+        /^[^#\n]*\bNDEBUG\b.*$/,
+        /^[^#\n]*\bCMAKE_BUILD_TYPE\b[^#\n]*\b(?:Rel\w*|MinSizeRel)\b.*$/,
+        /\badd_test\s*\([^)]*\bCOMMAND\s+(?:(?:ba)?sh\s+-c\s+["']?(?:[^"'\n)]*(?:;|\|\|)\s*)?(?:true|:|exit 0)|true|:|echo|\$\{CMAKE_COMMAND\}\s+-E\s+(?:true|echo\w*))(?=[\s)"'])[^)]*\)/,
+      ],
+      'gm',
+    ),
   },
 ] as const
 

@@ -1,3 +1,4 @@
+import { anyOf } from '../../core/any-of.ts'
 import { captures } from '../../core/captures.ts'
 import { kindOfCommand } from '../../core/kind-of-command.ts'
 import { modifiedAtMs } from '../../io/directory.ts'
@@ -191,8 +192,12 @@ function isBuilt(name: string, rule: string, text: ReadText): boolean {
 
 const everyRecipe =
   /^(?:\.IGNORE|\.ONESHELL|vpath)\b|^\s*(?:export\s+|override\s+)?(?:SHELL|\.SHELLFLAGS|MAKEFLAGS|GNUMAKEFLAGS|V?PATH)\s*[:?+!]*=/
-const usualShell =
-  /\bPATH\s*[:?+]*=\s*(?:(?:\$[({](?:CURDIR|PWD)[)}]|\.)\/)?(?:node_modules\/\.|\.?venv\/)bin:\$[({]PATH[)}]$|\bSHELL\s*[:?+!]*=\s*(?:\/usr\/bin\/env\s+|\/(?:usr\/(?:local\/)?)?bin\/)?(?:ba|z|da|k)?sh\b[^/]*$|SHELLFLAGS\s*[:?+]*=\s*-\w*e.*c\s*$|MAKEFLAGS\s*[:?+]*=\s*(?:(?:--no-print-directory|--warn-undefined-variables|--no-builtin-(?:rules|variables)|--silent|-[jrRs]\d*|--output-sync\S*)\s*)+$/
+const usualShell = anyOf([
+  /\bPATH\s*[:?+]*=\s*(?:(?:\$[({](?:CURDIR|PWD)[)}]|\.)\/)?(?:node_modules\/\.|\.?venv\/)bin:\$[({]PATH[)}]$/,
+  /\bSHELL\s*[:?+!]*=\s*(?:\/usr\/bin\/env\s+|\/(?:usr\/(?:local\/)?)?bin\/)?(?:ba|z|da|k)?sh\b[^/]*$/,
+  /SHELLFLAGS\s*[:?+]*=\s*-\w*e.*c\s*$/,
+  /MAKEFLAGS\s*[:?+]*=\s*(?:(?:--no-print-directory|--warn-undefined-variables|--no-builtin-(?:rules|variables)|--silent|-[jrRs]\d*|--output-sync\S*)\s*)+$/,
+])
 
 /** A file in a definition: its name and a hash, which shows a change but not the content. Empty when the file does not exist. */
 export function fingerprint(path: string, content: string | null): readonly string[] {

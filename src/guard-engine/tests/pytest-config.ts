@@ -1,3 +1,4 @@
+import { anyOf } from '../../core/any-of.ts'
 import { captures } from '../../core/captures.ts'
 import { readOptions } from '../evidence/coverage/read-options.ts'
 import { runnerOptions } from '../evidence/coverage/runner-options.ts'
@@ -77,5 +78,24 @@ export function decidingConftest(text: string): string | null {
 const replacesByItself =
   /\bautouse\s*=\s*True\b[\s\S]{0,4000}?\b(?:setattr|patch(?:\.object)?)\s*\(\s*(?!["']?(?:time|os|random|socket|requests|httpx|urllib\w*|datetime|subprocess|pathlib|tempfile|logging|uuid|smtplib|getpass|secrets|platform|shutil|webbrowser|sys\.(?:argv|std\w+|platform))\b)/
 
-const deciding =
-  /\bpytest_(?!addoption\b|configure\b|plugins\b|generate_tests\b|asyncio|report_header\b|html_|itemcollected\b|fixture\w*\b|make_parametrize_id\b)\w+|\bpytest_plugins\b|\bcollect_ignore|\bexitstatus\b|\b_?exit\s*\(|\bshould(?:stop|fail)\b|\bdeselect|\badd_marker\b|\.testsfailed\b|\bconfig\.(?!addinivalue_line|getoption|getini)\w+|\b__(?:import|builtins)__|\b(?:eval|exec)\s*\(|\b(?:_pytest|unittest\.TestCase\.\w+ *=|assertion)\b|\bpytest\.\w+\s*=|\bpytest\.(?:skip|xfail|importorskip)\(|^\w+(?:\.\w+)+\s*=\s*(?:lambda\b|(?:\w+\.)?(?:Magic)?Mock\()/m
+const deciding = anyOf(
+  [
+    /\bpytest_(?!addoption\b|configure\b|plugins\b|generate_tests\b|asyncio|report_header\b|html_|itemcollected\b|fixture\w*\b|make_parametrize_id\b)\w+/,
+    /\bpytest_plugins\b/,
+    /\bcollect_ignore/,
+    /\bexitstatus\b/,
+    /\b_?exit\s*\(/,
+    /\bshould(?:stop|fail)\b/,
+    /\bdeselect/,
+    /\badd_marker\b/,
+    /\.testsfailed\b/,
+    /\bconfig\.(?!addinivalue_line|getoption|getini)\w+/,
+    /\b__(?:import|builtins)__/,
+    /\b(?:eval|exec)\s*\(/,
+    /\b(?:_pytest|unittest\.TestCase\.\w+ *=|assertion)\b/,
+    /\bpytest\.\w+\s*=/,
+    /\bpytest\.(?:skip|xfail|importorskip)\(/,
+    /^\w+(?:\.\w+)+\s*=\s*(?:lambda\b|(?:\w+\.)?(?:Magic)?Mock\()/,
+  ],
+  'm',
+)

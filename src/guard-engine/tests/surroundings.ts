@@ -1,4 +1,5 @@
 import { posix, relative, resolve } from 'node:path'
+import { anyOf } from '../../core/any-of.ts'
 import { captures } from '../../core/captures.ts'
 import { changedAtMs, createdAtMs, isDirectory } from '../../io/path-kind.ts'
 import type { Facts } from '../contract.ts'
@@ -41,8 +42,15 @@ const importLine =
   /^\s*(?:(?:import|export)\b[^'"();=]*|\}\s*from\s*|(?<!\s)(?:const|let|var)\b[^'"();=]*=\s*require\()(?<quote>['"])(?<from>(?:[^'"]*\/)?[^'"/.]*(?:\.[cm]?[jt]sx?)?)\k<quote>\)?;?\s*$/
 
 /** `process.env.CI`, `os.environ["CI"]`, `getenv("CI")`, `env!("CI")`, `ENV.fetch('CI')`, `'CI' in process.env`. */
-const variable =
-  /\b(?:process\.env|import\.meta\.env|Bun\.env|env)\??\.(?!(?:get|has|fetch|toObject)\b)(\w+)|\b(?:process\.env|environ|_?ENV)\s*(?:\[\s*['"`](\w+)['"`]\s*\]|\{\s*['"]?(\w+)['"]?\s*\})|\b(?:environ(?:\.\w+)?|env\.(?:get|has)|ENV\.\w+|getenv|[gG]et_?[eE]nv(?:ironmentVariable)?|fetch_env!?|LookupEnv|var(?:_os)?|(?:option_)?env!)\(\s*['"`](\w+)['"`]|['"`](\w+)['"`]\s+(?:not )?in\s+(?:process\.env|(?:os\.)?environ)\b/g
+const variable = anyOf(
+  [
+    /\b(?:process\.env|import\.meta\.env|Bun\.env|env)\??\.(?!(?:get|has|fetch|toObject)\b)(\w+)/,
+    /\b(?:process\.env|environ|_?ENV)\s*(?:\[\s*['"`](\w+)['"`]\s*\]|\{\s*['"]?(\w+)['"]?\s*\})/,
+    /\b(?:environ(?:\.\w+)?|env\.(?:get|has)|ENV\.\w+|getenv|[gG]et_?[eE]nv(?:ironmentVariable)?|fetch_env!?|LookupEnv|var(?:_os)?|(?:option_)?env!)\(\s*['"`](\w+)['"`]/,
+    /['"`](\w+)['"`]\s+(?:not )?in\s+(?:process\.env|(?:os\.)?environ)\b/,
+  ],
+  'g',
+)
 const shellVariable = /\$\{?([A-Z][A-Z\d_]+)\b/g
 
 const other =

@@ -1,3 +1,4 @@
+import { anyOf } from '../../core/any-of.ts'
 import { shorten } from '../../core/shorten.ts'
 import { isTestFile } from './test-files.ts'
 
@@ -13,15 +14,78 @@ const settings = /(?:^|\/)[^/]*(?:config|settings?|setup|conftest|env)[^/]*$/i
 /** Plugins of pytest in a project that offers them, and what is judged with the definition of a check. */
 const plugins = /(?:^|\/)conftest\.py$|pytest[_-]/
 
-const ending =
-  /\bprocess\.(?:exit|reallyExit)\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0|\bDeno\.exit\(\s*0?\s*\)|\bos\._exit\(\s*0\s*\)|\bsys\.exit\(\s*(?:0|None)?\s*\)|\braise SystemExit(?:\(\s*(?:0|None)?\s*\))?\s*$|\bprocess::exit\(\s*0\s*\)|\b(?:os|syscall)\.Exit\(\s*0\s*\)|\b(?:System\.exit|halt)\(\s*0\s*\)|\b_?_?[eE]xit\(\s*(?:0|EXIT_SUCCESS)\s*\)|\bsyscall\(\s*(?:SYS|__NR)_exit(?:_group)?\b|^(?:os\.exec\w+|process\.execve)\(|\b(?:os\.exec\w+|process\.execve)\(\s*['"](?:\/\w+)*\/?(?:true|echo|printf|cat)['"]|\bprocess\.kill\(\s*process\.pid|\bprocess\.(?:on|once|prependListener)\(\s*['"](?:uncaughtException|unhandledRejection|exit|beforeExit)['"]/
+const ending = anyOf([
+  // JavaScript.
+  /\bprocess\.(?:exit|reallyExit)\(\s*0?\s*\)/,
+  /\bprocess\.exitCode\s*=\s*0/,
+  /\bDeno\.exit\(\s*0?\s*\)/,
+  // Python.
+  /\bos\._exit\(\s*0\s*\)/,
+  /\bsys\.exit\(\s*(?:0|None)?\s*\)/,
+  /\braise SystemExit(?:\(\s*(?:0|None)?\s*\))?\s*$/,
+  // Rust, Go, Java, C.
+  /\bprocess::exit\(\s*0\s*\)/,
+  /\b(?:os|syscall)\.Exit\(\s*0\s*\)/,
+  /\b(?:System\.exit|halt)\(\s*0\s*\)/,
+  /\b_?_?[eE]xit\(\s*(?:0|EXIT_SUCCESS)\s*\)/,
+  /\bsyscall\(\s*(?:SYS|__NR)_exit(?:_group)?\b/,
+  // Another program in place of the run, or a run that is killed or loses its failures.
+  /^(?:os\.exec\w+|process\.execve)\(/,
+  /\b(?:os\.exec\w+|process\.execve)\(\s*['"](?:\/\w+)*\/?(?:true|echo|printf|cat)['"]/,
+  /\bprocess\.kill\(\s*process\.pid/,
+  /\bprocess\.(?:on|once|prependListener)\(\s*['"](?:uncaughtException|unhandledRejection|exit|beforeExit)['"]/,
+])
 /** In C, also by a variable: programs end in `main`. */
 const endingC = /(?<!->|\.)\b_?_?[eE]xit\((?!\s*(?:\)|EXIT_FAILURE|-?[1-9]))/
-const replacing =
-  /(?<!\b(?:const|let|var|import)\s)\b(?:assert|expect|Test(?:Case|Result|Suite|Loader)|unittest|pytest|_pytest|chai)\b(?:\.\w+|\[[^\]]{1,100}\]){1,20}\s*=(?![=>])|\b(?:(?:Object|Reflect)\.(?:assign|set|define\w+)|mock\.(?:method|getter|fn)|spyOn|stub)\(\s*(?:assert|expect|chai)\b|^\s*#\s*(?:define|undef)\s+(?:assert|ASSERT|NDEBUG|main|if|return|exit|abort|\w+cmp)\b|^\s*(?:[\w*]+\s+)+(?:__assert(?:_fail|_func|_rtn|_fail_base)?|abort)\s*\([^;]*$|\bexpect\.extend\(\s*\{.{0,200}\bto(?:Be|Equal|StrictEqual|Throw|Contain|Match)\b\s*[:(]|^\s*\*(?:main|Test::\w+)(?:::\w+)?\s*=|\bsetattr\(\s*(?:unittest|pytest|TestCase)\b|\bsys\.modules\[\s*['"](?:pytest|unittest)|\bmacro_rules!\s*(?:debug_)?(?:assert\w*|panic)\b|^\s*def pytest_(?:sessionfinish|collection_modifyitems|runtest_\w+|report_teststatus|pyfunc_call|ignore_collect|cmdline_main)\b/
+const replacing = anyOf([
+  /(?<!\b(?:const|let|var|import)\s)\b(?:assert|expect|Test(?:Case|Result|Suite|Loader)|unittest|pytest|_pytest|chai)\b(?:\.\w+|\[[^\]]{1,100}\]){1,20}\s*=(?![=>])/,
+  /\b(?:(?:Object|Reflect)\.(?:assign|set|define\w+)|mock\.(?:method|getter|fn)|spyOn|stub)\(\s*(?:assert|expect|chai)\b/,
+  /^\s*#\s*(?:define|undef)\s+(?:assert|ASSERT|NDEBUG|main|if|return|exit|abort|\w+cmp)\b/,
+  /^\s*(?:[\w*]+\s+)+(?:__assert(?:_fail|_func|_rtn|_fail_base)?|abort)\s*\([^;]*$/,
+  /\bexpect\.extend\(\s*\{.{0,200}\bto(?:Be|Equal|StrictEqual|Throw|Contain|Match)\b\s*[:(]/,
+  /^\s*\*(?:main|Test::\w+)(?:::\w+)?\s*=/,
+  /\bsetattr\(\s*(?:unittest|pytest|TestCase)\b/,
+  /\bsys\.modules\[\s*['"](?:pytest|unittest)/,
+  /\bmacro_rules!\s*(?:debug_)?(?:assert\w*|panic)\b/,
+  /^\s*def pytest_(?:sessionfinish|collection_modifyitems|runtest_\w+|report_teststatus|pyfunc_call|ignore_collect|cmdline_main)\b/,
+])
 /** What is asked for and how is close together: a line of a packed file has thousands of names. */
-const asking =
-  /\bNODE_TEST_CONTEXT\b|\bJEST_WORKER_ID\b|\bPYTEST_(?:CURRENT_TEST|VERSION)\b|\bVITEST(?:_WORKER_ID|_POOL_ID)?\b|\bHARNESS_ACTIVE\b|['"]_?(?:pytest|unittest)['"]\s+in\s+(?:\w+\()?(?:sys\.)?modules\b|\bmodules(?:\.get\(|\[)\s*['"]_?(?:pytest|unittest)\b|["'](?:PYTEST?|VITEST?|JEST|NODE_T(?:E(?:ST?)?)?)_?["']\)|\/cmdline\b|\bnpm_(?:lifecycle_event|command)\b|\bprocess\.argv\b.{0,80}\.includes\(\s*['"](?:--)?test\b|\bprocess\.execArgv\b.{0,200}--test|\b(?:process|sys)\.argv\b.{0,200}\.(?:test|spec)\b(?!\()|\btesting\.Testing\(\)|\bflag\.Lookup\("test\.|\bos\.Args\[0\].{0,200}\.test"|\bcfg!\(test\)|\bcfg_attr\((?:not\()?test\b[^\]]*\bpath\b|\benv::var(?:_os)?\("CARGO_(?:MANIFEST_DIR|PRIMARY_PACKAGE)"\)|\bthread::current\(\)\.name\(\).{0,200}test|\b(?:args(?:_os)?|current_exe)\(\).{0,200}"[^"]*\bdeps\b|\b(?:co_(?:file)?name|_getframe|inspect\.(?:stack|currentframe)|traceback\.\w+_stack)\b.{0,200}["']_?(?:py)?test|["']_?(?:py)?test.{0,200}\b(?:_getframe|inspect\.(?:stack|currentframe)|traceback\.\w+_stack)\b|(?:\bprocess\.argv\[1\]|\brequire\.main\b|\bmodule\.parent\b).{0,200}(?:['"`/][^'"`]{0,40}test|\.(?:test|spec)\b(?!\())|(?:['"`/][^'"`]{0,40}test|\.(?:test|spec)\b)[^\n]{0,100}(?:\bprocess\.argv\[1\]|\brequire\.main\b|\bmodule\.parent\b)|\.stack\b.{0,200}\.(?:test|spec)\b(?!\()|\bimport\.meta\.vitest\s*(?:\?(?!\.)|\|\||&&)|\b__vitest_\w+|\bglobalThis\b.{0,200}\b__vite/
+const asking = anyOf([
+  // Variables and modules of the runners.
+  /\bNODE_TEST_CONTEXT\b/,
+  /\bJEST_WORKER_ID\b/,
+  /\bPYTEST_(?:CURRENT_TEST|VERSION)\b/,
+  /\bVITEST(?:_WORKER_ID|_POOL_ID)?\b/,
+  /\bHARNESS_ACTIVE\b/,
+  /['"]_?(?:pytest|unittest)['"]\s+in\s+(?:\w+\()?(?:sys\.)?modules\b/,
+  /\bmodules(?:\.get\(|\[)\s*['"]_?(?:pytest|unittest)\b/,
+  /["'](?:PYTEST?|VITEST?|JEST|NODE_T(?:E(?:ST?)?)?)_?["']\)/,
+  // How the process was started.
+  /\/cmdline\b/,
+  /\bnpm_(?:lifecycle_event|command)\b/,
+  /\bprocess\.argv\b.{0,80}\.includes\(\s*['"](?:--)?test\b/,
+  /\bprocess\.execArgv\b.{0,200}--test/,
+  /\b(?:process|sys)\.argv\b.{0,200}\.(?:test|spec)\b(?!\()/,
+  // Go and Rust.
+  /\btesting\.Testing\(\)/,
+  /\bflag\.Lookup\("test\./,
+  /\bos\.Args\[0\].{0,200}\.test"/,
+  /\bcfg!\(test\)/,
+  /\bcfg_attr\((?:not\()?test\b[^\]]*\bpath\b/,
+  /\benv::var(?:_os)?\("CARGO_(?:MANIFEST_DIR|PRIMARY_PACKAGE)"\)/,
+  /\bthread::current\(\)\.name\(\).{0,200}test/,
+  /\b(?:args(?:_os)?|current_exe)\(\).{0,200}"[^"]*\bdeps\b/,
+  // Who calls.
+  /\b(?:co_(?:file)?name|_getframe|inspect\.(?:stack|currentframe)|traceback\.\w+_stack)\b.{0,200}["']_?(?:py)?test/,
+  /["']_?(?:py)?test.{0,200}\b(?:_getframe|inspect\.(?:stack|currentframe)|traceback\.\w+_stack)\b/,
+  /(?:\bprocess\.argv\[1\]|\brequire\.main\b|\bmodule\.parent\b).{0,200}(?:['"`/][^'"`]{0,40}test|\.(?:test|spec)\b(?!\())/,
+  /(?:['"`/][^'"`]{0,40}test|\.(?:test|spec)\b)[^\n]{0,100}(?:\bprocess\.argv\[1\]|\brequire\.main\b|\bmodule\.parent\b)/,
+  /\.stack\b.{0,200}\.(?:test|spec)\b(?!\()/,
+  // Vitest.
+  /\bimport\.meta\.vitest\s*(?:\?(?!\.)|\|\||&&)/,
+  /\b__vitest_\w+/,
+  /\bglobalThis\b.{0,200}\b__vite/,
+])
 /** One behaviour in the tests, which are a debug build, and another one in a release. */
 const debugOnly =
   /\bif cfg!\((?:not\()?debug_assertions\)+[^}]{0,200}\}\s*else\b|#\[cfg\((?:not\()?debug_assertions\)+\]\s*(?:pub(?:\([\w:]+\))? )?fn (\w+)\b[\s\S]{0,800}#\[cfg\((?:not\()?debug_assertions\)+\]\s*(?:pub(?:\([\w:]+\))? )?fn \1\b/

@@ -1,3 +1,4 @@
+import { anyOf } from '../../core/any-of.ts'
 import { sha256 } from '../../io/sha256.ts'
 
 /** The tests of one language: which files contain them, and the syntax of cases, skips and assertions. */
@@ -75,8 +76,29 @@ function allLanguages(): readonly TestLanguage[] {
       comments: slashesOrTests,
       cases:
         /\b(?:it|test|specify)(?:\.(?:each|for|concurrent|sequential|fails|failing|only|runIf|serial|extend))*\s*(?:\(|`)|\bDeno\.test\s*\(/g,
-      skipped:
-        /\b(?:it|test|describe|suite|context|specify)(?:\.\w+){0,9}\.(?:skip|todo|todoIf|only|skipIf|runIf|if|ignore|fixme)\b|\bx(?:it|test|describe|specify)\s*\(|\bf(?:it|describe)\s*\(|\b(?:skip|todo|only)\s*:\s*(?:true|['"`])|\bDeno\.test\(\s*\{[^}]{0,500}\bignore\s*:\s*true|^[ \t]*(?:it|test|specify)\((?:'[^'\n]*'|"[^"\n]*")\)[ \t]*;?[ \t]*$|\bthis\.skip\(\)|\bt\.skip\(|^[ \t]*(?:process|Deno)\.(?:exit|reallyExit)\(0?\)|=>\s*\{\s*return[ \t]*;?[ \t]*$|(?:=>|\))\s*\{\s*return[ \t]*;(?!\s*\})(?=.)|\btry\s*\{[^}]{0,500}\b(?:assert|expect)\b[^}]{0,500}\}\s*catch[^{}]{0,100}\{\s*\}|^[ \t]*(?:const|let|var)\s+(?:test|it|assert|expect)\s*=\s*(?:\([^)]*\)\s*=>|\w+\s*=>|\{|function)|^[ \t]*function\s+(?:test|it|assert|expect)\s*\(|^if \((?:false|0)\)|^[ \t]*for \(.{0,200}\bof \[\s*\]\)|\.each\(\[\s*\]\)|\b(?:assert|expect)\b[^\n]{0,300}\|\|\s*true\b/gm,
+      skipped: anyOf(
+        [
+          /\b(?:it|test|describe|suite|context|specify)(?:\.\w+){0,9}\.(?:skip|todo|todoIf|only|skipIf|runIf|if|ignore|fixme)\b/,
+          /\bx(?:it|test|describe|specify)\s*\(/,
+          /\bf(?:it|describe)\s*\(/,
+          /\b(?:skip|todo|only)\s*:\s*(?:true|['"`])/,
+          /\bDeno\.test\(\s*\{[^}]{0,500}\bignore\s*:\s*true/,
+          /^[ \t]*(?:it|test|specify)\((?:'[^'\n]*'|"[^"\n]*")\)[ \t]*;?[ \t]*$/,
+          /\bthis\.skip\(\)/,
+          /\bt\.skip\(/,
+          /^[ \t]*(?:process|Deno)\.(?:exit|reallyExit)\(0?\)/,
+          /=>\s*\{\s*return[ \t]*;?[ \t]*$/,
+          /(?:=>|\))\s*\{\s*return[ \t]*;(?!\s*\})(?=.)/,
+          /\btry\s*\{[^}]{0,500}\b(?:assert|expect)\b[^}]{0,500}\}\s*catch[^{}]{0,100}\{\s*\}/,
+          /^[ \t]*(?:const|let|var)\s+(?:test|it|assert|expect)\s*=\s*(?:\([^)]*\)\s*=>|\w+\s*=>|\{|function)/,
+          /^[ \t]*function\s+(?:test|it|assert|expect)\s*\(/,
+          /^if \((?:false|0)\)/,
+          /^[ \t]*for \(.{0,200}\bof \[\s*\]\)/,
+          /\.each\(\[\s*\]\)/,
+          /\b(?:assert|expect)\b[^\n]{0,300}\|\|\s*true\b/,
+        ],
+        'gm',
+      ),
       assertions:
         /\bexpect(?:TypeOf)?\s*(?:\.\w+\s*)?\(|\bassert\w*\s*[.(]|\.should\b|\bt\.(?:is|not|ok|equal|deepEqual|same|throws|true|false|truthy|falsy|like|match|pass|fail)\w*\s*\(/g,
       named:
@@ -91,8 +113,31 @@ function allLanguages(): readonly TestLanguage[] {
       named:
         /(?<off>@(?:pytest\.mark\.)?(?:skip|xfail)\b[^\n]*\n[ \t]*)?^[ \t]*(?:async[ \t]+)?def[ \t]+(?<name>test\w*)/gm,
       cases: /^[ \t]*(?:async[ \t]+)?def[ \t]+test\w*[ \t]*\(/gm,
-      skipped:
-        /@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b|@unittest\.(?:skip|expectedFailure)\w*|\bpytest\.(?:skip|xfail|importorskip)\(|\.skipTest\(|\bSkipTest\b|\bcollect_ignore\b|\bpytestmark\b|^[ \t]*(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^[ \t]*raise SystemExit(?:\(0?\))?[ \t]*$|^[ \t]*(?:test\w*\.)?__test__\s*=\s*False|^def load_tests\(|def test\w*\([^)]{0,300}\)[^:\n]{0,300}:\s*\n\s*return[ \t]*$|\btry:[ \t]*\n[^\n]*\bassert[^\n]*\n\s*except[^\n]*:\s*pass\b|^if (?:False|0)\b|^[ \t]*del test\w*|^[ \t]*test\w*\s*=\s*None\b|\bwith (?:contextlib\.)?suppress\((?:AssertionError|Exception|BaseException)\)|\.parametrize\([^[\n]+\[\s*\]|^[ \t]*assert ?\((?:[^()[\]{}"',\n]|"[^"\n]*"|'[^'\n]*'|\([^()\n]*\)|\[[^\]\n]*\]|\{[^}\n]*\})*,(?:[^()\n]|\([^()\n]*\))*\)[ \t]*$|^[ \t]*assert\b[^\n]*\bor True[ \t]*$/gm,
+      skipped: anyOf(
+        [
+          /@(?:pytest\.mark\.)?(?:skip|skipif|xfail)\b/,
+          /@unittest\.(?:skip|expectedFailure)\w*/,
+          /\bpytest\.(?:skip|xfail|importorskip)\(/,
+          /\.skipTest\(/,
+          /\bSkipTest\b/,
+          /\bcollect_ignore\b/,
+          /\bpytestmark\b/,
+          /^[ \t]*(?:os\._exit|sys\.exit|exit|quit)\(0?\)/,
+          /^[ \t]*raise SystemExit(?:\(0?\))?[ \t]*$/,
+          /^[ \t]*(?:test\w*\.)?__test__\s*=\s*False/,
+          /^def load_tests\(/,
+          /def test\w*\([^)]{0,300}\)[^:\n]{0,300}:\s*\n\s*return[ \t]*$/,
+          /\btry:[ \t]*\n[^\n]*\bassert[^\n]*\n\s*except[^\n]*:\s*pass\b/,
+          /^if (?:False|0)\b/,
+          /^[ \t]*del test\w*/,
+          /^[ \t]*test\w*\s*=\s*None\b/,
+          /\bwith (?:contextlib\.)?suppress\((?:AssertionError|Exception|BaseException)\)/,
+          /\.parametrize\([^[\n]+\[\s*\]/,
+          /^[ \t]*assert ?\((?:[^()[\]{}"',\n]|"[^"\n]*"|'[^'\n]*'|\([^()\n]*\)|\[[^\]\n]*\]|\{[^}\n]*\})*,(?:[^()\n]|\([^()\n]*\))*\)[ \t]*$/,
+          /^[ \t]*assert\b[^\n]*\bor True[ \t]*$/,
+        ],
+        'gm',
+      ),
       assertions: /\bassert\b|\.assert\w+\(|\bpytest\.(?:raises|warns|approx)\b/g,
       ends: /^(?:os\._exit|sys\.exit|exit|quit)\(0?\)|^raise SystemExit\b|(?<![\s\S])(?![\s\S]*\b(?:fork|subprocess|multiprocessing)\b)[\s\S]*\bos\._exit\(0\)/m,
     },
@@ -111,8 +156,21 @@ function allLanguages(): readonly TestLanguage[] {
       files: /\.rs$/,
       comments: slashes,
       cases: /#\[(?:\w+::)*test(?:\([^)]*\))?\]|#\[(?:rstest|test_case|proptest|quickcheck)\b/g,
-      skipped:
-        /#\[ignore\b|#!?\[cfg\((?!(?:test|debug_assertions)\)|feature|target_)|#\[cfg\(feature\b[^\]]{0,300}\]\s*#\[(?:\w+::)*test\b|\btest\]\s*#\[cfg\(feature\b|^#!\[cfg\(feature\b|#\[cfg_attr\([^\]]{0,300}\bignore\b|\bif cfg!\((?:not\()?feature\b[^{]{0,300}\{\s*(?:debug_)?assert|\bprocess::exit\(0\)|\btest\]\s*(?:async )?fn \w+\([^)]*\)[^{;]*\{\s*return;|\bcatch_unwind\(\|\|\s*\{?\s*(?:debug_)?assert/gm,
+      skipped: anyOf(
+        [
+          /#\[ignore\b/,
+          /#!?\[cfg\((?!(?:test|debug_assertions)\)|feature|target_)/,
+          /#\[cfg\(feature\b[^\]]{0,300}\]\s*#\[(?:\w+::)*test\b/,
+          /\btest\]\s*#\[cfg\(feature\b/,
+          /^#!\[cfg\(feature\b/,
+          /#\[cfg_attr\([^\]]{0,300}\bignore\b/,
+          /\bif cfg!\((?:not\()?feature\b[^{]{0,300}\{\s*(?:debug_)?assert/,
+          /\bprocess::exit\(0\)/,
+          /\btest\]\s*(?:async )?fn \w+\([^)]*\)[^{;]*\{\s*return;/,
+          /\bcatch_unwind\(\|\|\s*\{?\s*(?:debug_)?assert/,
+        ],
+        'gm',
+      ),
       inverted: /#\[should_panic\b/g,
       assertions: /\b(?:debug_)?(?:assert|assert_eq|assert_ne|assert_matches|prop_assert\w*|panic)!/g,
       anywhere: true,

@@ -1,3 +1,4 @@
+import { anyOf } from '../../core/any-of.ts'
 import { captures } from '../../core/captures.ts'
 import { type Imported, importedInPython } from './tested-names.ts'
 
@@ -36,8 +37,16 @@ const withItself =
   /\bassert\w*(?:\.\w+)?\([ \t]*([^\n,]{0,40}\([^\n]{0,80}?\)),[ \t]*\1[ \t]*\)|\bexpect\(([^\n]{0,40}\([^\n]{0,80}?\))\)\.to\w+\(\2\)|^[ \t]*assert (\S[^\n]{0,40}\([^\n]{0,80}\)) == \3[ \t]*$/gm
 
 /** In a chain or a block that drops what the assertion throws, or behind `&&`. */
-const swallowed =
-  /=>\s*(?:\{\s*)?(?:return |await )?(?:assert|expect)\b[^\n;]{0,300}?(?:;?\s*\n\s*[})\]]{1,5})?\s*\.(?:catch\(|then\((?:null|undefined),)\s*(?:async )?\(?\w*\)?\s*=>\s*(?:\{\s*\}|undefined|null|0)\s*\)(?=\s*;?\s*(?:$|\}))|\bPromise\.(?:allSettled|race|any)\([^;\n]{0,200}=>\s*(?:\{\s*)?(?:assert|expect)\b|^[ \t]*(?!(?:const|let|var|return|if|while)\b)(?=\S)(?![^\n]{0,200}=>)[^\n]{1,200}&& *(?:assert|expect)[\w.]*\(|\btry\s*\{[^}]{0,500}\b(?:assert|expect)\b[^}]{0,500}\}\s*(?:finally\s*\{\s*return\b|catch[^{}]{0,100}\{\s*console\.\w+\([^\n}]*\s*\})|\btry:[ \t]*\n[^\n]*\bassert\b[^\n]*\n\s*except\b[^\n]*:\s*(?:print|logg\w+\.\w+)\([^\n]*$(?!\n[ \t]+raise\b)/gm
+const swallowed = anyOf(
+  [
+    /=>\s*(?:\{\s*)?(?:return |await )?(?:assert|expect)\b[^\n;]{0,300}?(?:;?\s*\n\s*[})\]]{1,5})?\s*\.(?:catch\(|then\((?:null|undefined),)\s*(?:async )?\(?\w*\)?\s*=>\s*(?:\{\s*\}|undefined|null|0)\s*\)(?=\s*;?\s*(?:$|\}))/,
+    /\bPromise\.(?:allSettled|race|any)\([^;\n]{0,200}=>\s*(?:\{\s*)?(?:assert|expect)\b/,
+    /^[ \t]*(?!(?:const|let|var|return|if|while)\b)(?=\S)(?![^\n]{0,200}=>)[^\n]{1,200}&& *(?:assert|expect)[\w.]*\(/,
+    /\btry\s*\{[^}]{0,500}\b(?:assert|expect)\b[^}]{0,500}\}\s*(?:finally\s*\{\s*return\b|catch[^{}]{0,100}\{\s*console\.\w+\([^\n}]*\s*\})/,
+    /\btry:[ \t]*\n[^\n]*\bassert\b[^\n]*\n\s*except\b[^\n]*:\s*(?:print|logg\w+\.\w+)\([^\n]*$(?!\n[ \t]+raise\b)/,
+  ],
+  'gm',
+)
 /** Statements with a promise of an assertion that nothing waits for, and assertions without a comparison. */
 const notAwaited =
   /(?<=[;{})\w'"]\s{0,20}\n)[ \t]*(?:expect\([^\n]*\)\.(?:resolves|rejects)\.[^\n]*|assert\.(?:rejects|doesNotReject)\([^\n]*)\)[ \t]*;?[ \t]*$(?!\n\s*[.)\]])|(?<=[;{})\w'"]\s{0,20}\n)[ \t]*(?:import|[\w.]+)\([^\n]*\)\.then\((?![^\n]*\b(?:done|resolve|reject|next)\b)[^\n]*\b(?:assert|expect)\b[^\n]*\)[ \t]*;?[ \t]*$(?!\n\s*[.)\]])|^[ \t]*expect\((?:[^(),=<>!&|\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)(?:\.(?:not\.)?to[A-Z]\w*)?[ \t]*;?[ \t]*$(?!\n\s*\.)/gm

@@ -1,4 +1,5 @@
 import { basename, delimiter, dirname } from 'node:path'
+import { anyOf } from '../../../core/any-of.ts'
 import { fold } from '../guarded-path-matcher.ts'
 import { nameOf, programAt, type TamperAttempt, type Tampering } from './attempt.ts'
 
@@ -66,8 +67,19 @@ const hints =
     ' ',
   )
 
-const steering =
-  /\bHARNESS_\w+|\bGANTRY_\w+|\bCLAUDE_(?:PROJECT_DIR|CONFIG_DIR|ENV_FILE|CODE_SIMPLE|PLUGIN_ROOT|PLUGIN_DATA)(?==)|\bCODEX_HOME(?==)|\bXDG_STATE_HOME(?==)|\bLD_PRELOAD|\bPERL\w+(?==)|\bNODE_OPTIONS=["']?[^\n]*--?(?:require|import|r|loader)\b|\bdisableAllHooks|\ballowManagedHooksOnly|\b(?:alias\s+|function\s+)?(?:claude|codex|gemini|copilot|cursor-agent|opencode)(?:=|\s*\(\)\s*\{)/
+const steering = anyOf([
+  /\bHARNESS_\w+/,
+  /\bGANTRY_\w+/,
+  /\bCLAUDE_(?:PROJECT_DIR|CONFIG_DIR|ENV_FILE|CODE_SIMPLE|PLUGIN_ROOT|PLUGIN_DATA)(?==)/,
+  /\bCODEX_HOME(?==)/,
+  /\bXDG_STATE_HOME(?==)/,
+  /\bLD_PRELOAD/,
+  /\bPERL\w+(?==)/,
+  /\bNODE_OPTIONS=["']?[^\n]*--?(?:require|import|r|loader)\b/,
+  /\bdisableAllHooks/,
+  /\ballowManagedHooksOnly/,
+  /\b(?:alias\s+|function\s+)?(?:claude|codex|gemini|copilot|cursor-agent|opencode)(?:=|\s*\(\)\s*\{)/,
+])
 
 const startFiles =
   /^(\.(bashrc|bash_profile|bash_login|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|kshrc|envrc|pam_environment|xprofile|xsessionrc)|environment|bash\.bashrc|zshenv|profile|config\.fish)$/i
