@@ -33,7 +33,8 @@ const differences: readonly Difference[] = [
 const passing = /^\{"ts":[\d.]+,"event":"raw",.*\\"ephemeral\\":true/
 
 /** Copilot unpacks itself at its first start on a machine, and says so when that takes more than five seconds. */
-const firstStart = /^\{"ts":[\d.]+,"event":"output","text":"Package extraction took \d+ms\\n","stream":"stderr"\}$/
+const firstStart =
+  /^\{"ts":[\d.]+,"event":"output","text":"Package extraction took \d+ms\\n","stream":"stderr"\}$/
 
 /** It differs how a call was answered, and an answer may end before or after the agent has printed it. */
 const modelCall = /^\{"ts":[\d.]+,"event":"model_call"/
