@@ -56,8 +56,11 @@ export function describeGuardedWork(id: string): void {
       const entries = project.ledger()
       expect(refusalsIn(entries)).toBe(1)
       expect(endsIn(entries)).toEqual(['VERIFIED'])
-      const runs = notesIn(entries).flatMap((note) => (note.kind === 'evidence' ? [note.evidence] : []))
-      expect(runs.map(({ exitCode }) => exitCode)).toEqual([1, 0])
+      const runs = notesIn(entries).flatMap((note) => (note.kind === 'evidence' ? [note] : []))
+      const own = runs.filter(({ by }) => by === 'agent')
+      expect(own.map(({ evidence }) => evidence.exitCode)).toEqual([1, 0])
+      // The guard looked once whether the test had failed before the session.
+      expect(runs.filter(({ by }) => by === 'guard').map(({ evidence }) => evidence.exitCode)).toEqual([0])
       expect(JSON.parse(project.read('.harness/state.json') ?? '')).toMatchObject({
         session_id: done.session,
         phase: 'executing',
