@@ -80,7 +80,7 @@ export async function runToEnd(
     const state = (ended?.state ?? 'CANCELLED') as FinalState
     if (json === true && ended === null)
       context.stdout.write(`${JSON.stringify({ kind: 'task_ended', task_id: task.id, state })}\n`)
-    const isMissing = ended !== null && state === 'SUCCESS' && isNotApplied(ended, queue)
+    const isMissing = ended !== null && state === 'SUCCESS' && (await isNotApplied(ended, queue, store))
     if (json !== true) await printEnd(ended, store, context, isMissing)
     context.setExitCode(
       (await proposalExit(ended, store)) ?? (isMissing ? exitCode.failed : exitCodes[state]),
@@ -111,9 +111,12 @@ export function sayingOthers(
   }
 }
 
-/** It was asked for with --apply, and your tree had other lines by then. */
-function isNotApplied({ id, options, dry_run }: TaskRecord, queue: TaskQueue): boolean {
-  return options.apply === true && !dry_run && !changePlace(queue, id).isApplied
+/** It was asked for with --apply, and your tree had other lines by then. A task that worked in your tree has nothing to apply. */
+async function isNotApplied(task: TaskRecord, queue: TaskQueue, store: Store): Promise<boolean> {
+  const { id, options, dry_run, task_run_id } = task
+  if (options.apply !== true || dry_run || task_run_id === null) return false
+  const { readProposal } = await import('../../task/dry-run/proposal.ts')
+  return readProposal(store, task_run_id) !== null && !changePlace(queue, id).isApplied
 }
 
 /** Of a dry run whose proposal did not pass; null for every other end. */
