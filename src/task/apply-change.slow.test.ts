@@ -125,7 +125,7 @@ test('what the state of a task does not allow is refused, and nothing is logged'
     expect(queue.lastEventId()).toBe(before)
   }
   const { id: dropped } = ended('SUCCESS')
-  await task('drop', dropped)
+  expect(JSON.parse(await task('drop', dropped, '--json'))).toEqual({ task_id: dropped, what: 'dropped' })
   await refused(dropped, `the change of ${dropped} is not kept: it is already dropped`, ['drop'])
   await refused(ended('NO_CHANGE').id, 'changed nothing')
   await refused(ended('CANCELLED').id, 'is CANCELLED: it has no verified change')

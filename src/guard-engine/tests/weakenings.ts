@@ -430,7 +430,7 @@ function withoutAddedFlags(was: string, is: string): string {
   return lines.join('\n')
 }
 
-/** A rule that only compiles one object, from the source of its name. Its words are told apart by how they begin: that keeps it linear. */
+/** A rule that only compiles one object, from the source of the same name. No word fits two alternatives, so matching takes linear time. */
 const objectRule =
   /\n(?:[\w.][\w./-]*\/)?(\w[\w-]*)\.o[ \t]*:(?: +(?:(?:[\w.][\w./-]*\/)?\1\.(?:c|cc|cpp|cxx)|[\w.][\w./-]*\.(?:h|hpp)))+(\n[\t @]*(?:\$[({](?:CC|CXX)[)}]|cc|gcc|g\+\+|clang(?:\+\+)?|c\+\+)(?: +(?:-[co]|-[gOW][\w+-]*|-std=[\w+]+|-I[\w./-]*|\$[({](?:C|CXX|CPP)FLAGS[)}]|\$[@<^]|(?:[\w.][\w./-]*\/)?\1\.(?:c|cc|cpp|cxx|o)))+)?(?=\n|$)/g
 /** Rules and functions that make objects without their names. */

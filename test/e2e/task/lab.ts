@@ -117,8 +117,9 @@ export async function again(
   project: TestProject,
   model: TestModel,
   id: string,
+  flags: readonly string[] = [],
 ): Promise<TaskResult> {
-  const result = await task(project, model, [how, id, '--json'])
+  const result = await task(project, model, [how, id, ...flags, '--json'])
   return { ...result, ...readEvents(result) }
 }
 

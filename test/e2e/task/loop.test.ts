@@ -126,8 +126,10 @@ test.concurrent('an impossible task stops after 12 verifications and keeps them,
   expect(runsOf(project)).toEqual(expect.arrayContaining([...run.end.run_ids]))
 
   const before = model.prompts.length
-  const retried = await again('retry', project, model, run.end.task_id)
+  const retried = await again('retry', project, model, run.end.task_id, ['--sandbox', 'host'])
   expect(retried.end, retried.stdout).toMatchObject({ state: 'SUCCESS', attempts: 1 })
+  const shown = await gantry(project, ['task', 'show', retried.end.task_id, '--json'])
+  expect(JSON.parse(shown.stdout)).toMatchObject({ task: { options: { sandbox: 'host' } } })
   const prompt = model.prompts.slice(before).find(({ role }) => role === 'editor')
   expect(prompt?.text).toContain('Report of an earlier attempt that got stuck')
   expect(prompt?.text).toContain('keep the name add')
